@@ -223,6 +223,7 @@ struct GroundQuest {
   Disjunction fail, win;
   int32_t reward = 0;
   bool optional = false, repeatable = false;
+  bool has_win_events = false;  // it had win events in the source, even if none can ever hold
 };
 
 struct Axiom {  // run in order after every action: derived flags are cleared, then set where `when` holds
