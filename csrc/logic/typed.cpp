@@ -1,0 +1,48 @@
+#include "logic/typed.h"
+
+#include <algorithm>
+#include <string>
+
+namespace ae::logic {
+namespace {
+
+constexpr size_t kLongestCommand = 4096;
+
+// Lower case, single blanks, no blanks at the ends. Too long or with a NUL: empty, which nothing matches.
+std::string normalised(std::string_view text) {
+  std::string out;
+  if (text.size() > kLongestCommand || text.find('\0') != std::string_view::npos) return out;
+  for (const char raw : text) {
+    const bool blank = raw == ' ' || raw == '\t' || raw == '\n' || raw == '\r';
+    if (blank && (out.empty() || out.back() == ' ')) continue;
+    out.push_back(blank ? ' ' : (raw >= 'A' && raw <= 'Z' ? static_cast<char>(raw - 'A' + 'a') : raw));
+  }
+  if (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+// The admissible action whose command reads like `wanted`, kNone32 if there is none.
+uint32_t admissible_action(const Program& program, const World& world, const std::string& wanted) {
+  uint32_t found = kNone32;
+  for_each_admissible(SerialGroup{}, program, world, [&](uint32_t, const Candidate& candidate) {
+    const std::string_view command = program.command(candidate.command);
+    if (found == kNone32 && command.size() == wanted.size() && normalised(command) == wanted) found = candidate.action;
+  });
+  return found;
+}
+
+}  // namespace
+
+Typed parse_typed(const Program& program, const RowHeader& /*row*/, const World& world, std::string_view text) {
+  Typed out;
+  const std::string wanted = normalised(text);
+  if (wanted.empty()) return out;
+  const uint32_t action = admissible_action(program, world, wanted);
+  if (action != kNone32) {
+    out.kind = Typed::kAction;
+    out.id = action;
+  }
+  return out;
+}
+
+}  // namespace ae::logic
