@@ -1,0 +1,1 @@
+"""Environments: the vector env, its codec, snapshots, registry and conformance kit."""

@@ -1,0 +1,1 @@
+"""Front ends: files and generators become compiled games, and suites of them."""
