@@ -437,6 +437,7 @@ class Emitter {
     h_.start = program(g_.texts.start);
     h_.invalid = program(g_.texts.invalid);
     h_.max_admissible = max_admissible_;
+    h_.max_text = 1;  // known once the texts can be decoded
     h_.init_world = layout.add(init_);
     h_.places = layout.add(places_);
     h_.candidates = layout.add(candidates_);
