@@ -372,6 +372,8 @@ class Emitter {
     out.c = static_cast<uint32_t>(from.c);
     const bool reads_var = from.op == Op::kUnless || from.op == Op::kNumber || from.op == Op::kNumberWords;
     if (reads_var && from.a < kPseudoScoreChange) out.a = static_cast<int32_t>(var(from.a));
+    if (from.op == Op::kLit && static_cast<uint32_t>(from.a) >= g_.literals.size())
+      fail(g_.name + ": literal " + std::to_string(from.a) + " outside [0, " + std::to_string(g_.literals.size()) + ")");
     if (from.op == Op::kList) out.c = comma_ | (and_ << 16);
     return out;
   }
