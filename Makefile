@@ -13,7 +13,7 @@ STAMPS := $(VENV)/stamps
 PIP := $(PY) -m pip --disable-pip-version-check
 GAMES ?= 200
 FUZZ_SECONDS ?= 300
-PYTEST ?= $(PY) -m pytest
+PYTEST ?= $(PY) -m pytest -p no:benchmark
 PYTEST_JOBS ?= 2
 DEMO_OUT ?= runs/demo
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
@@ -125,7 +125,7 @@ parity: setup-dev native
 	$(RUN) AE_PARITY_GAMES=$(GAMES) $(PYTEST) -m parity --timeout 7200 tests/parity
 
 bench: setup-dev native
-	$(RUN) $(PYTEST) benchmarks --benchmark-only --benchmark-json=benchmarks/results/pytest.json
+	$(RUN) $(PY) -m pytest benchmarks --benchmark-only --benchmark-json=benchmarks/results/pytest.json
 	$(RUN) $(BIN)/agentenv-fast bench
 
 # --- harsher checks of the C++ side --------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def doctor(
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cpu": machine.cpu_model(),
         "simd": _simd(),
-        "threads": _threads(),
+        "threads": _threads(healthy),
         "cgroup limit": _cgroup(),
         "memory limit": f"{machine.memory_limit() / 2**30:.1f} GiB",
         "cache folder": _cache_folder(),
@@ -56,8 +56,8 @@ def _core() -> tuple[str, bool]:
             f"cannot be loaded ({error}); build it: make build, or: pip install .",
             False,
         )
-    facts: dict[str, Any] = _core.build_info() if hasattr(_core, "build_info") else {}
-    return "active; " + ", ".join(f"{key} {value}" for key, value in facts.items()), True
+    facts: dict[str, Any] = _core.build_info()
+    return f"active; {facts['build']} build by {facts['compiler']}, baseline {facts['simd']}", True
 
 
 def _simd() -> str:
@@ -66,10 +66,13 @@ def _simd() -> str:
     return ", ".join(levels) or "none of sse4_2, avx2, avx512bw, asimd, sve"
 
 
-def _threads() -> str:
+def _threads(healthy: bool) -> str:
+    if not healthy:
+        return "unknown without the core"
     bound = os.environ.get("AE_NUM_THREADS")
-    granted = machine.cores_granted()
-    return f"{granted} (cores granted)" + (f", bounded by AE_NUM_THREADS={bound}" if bound else "")
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    told = f"; AE_NUM_THREADS={bound}" if bound else ""
+    return f"{machine.cores_granted()} by default (affinity allows {allowed}{told})"
 
 
 def _cgroup() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import platform
 import re
@@ -14,10 +13,10 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def cores_granted() -> int:
-    """Cores that this process may use: affinity, then the cgroup's CPU quota (v2 or v1), rounded up, at least 1."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = cgroup_cores()
-    return max(1, min(allowed, math.ceil(quota)) if quota else allowed)
+    """Cores that envs use by default: affinity, the cgroup's quota and AE_NUM_THREADS, as the native core reads them."""
+    from agentenv_fast.native import _core
+
+    return _core.available_threads()
 
 
 def cgroup_cores() -> float | None:
