@@ -73,7 +73,7 @@ GroundAction action(Ground& g, const std::string& command, Disjunction when, std
 std::vector<std::string> admitted(const Program& p, Row& row) {
   std::vector<std::string> out;
   for_each_admissible(SerialGroup{}, p, row.world(p),
-                      [&](uint32_t, const Candidate& c) { out.emplace_back(p.command(c.command)); });
+                      [&](uint32_t, const Slot& c) { out.emplace_back(p.command(c.command)); });
   return out;
 }
 
@@ -312,14 +312,14 @@ TEST_CASE("32 emulated lanes compute what one lane computes: admissible set, cho
   for (uint32_t step = 0; step < 12; ++step) {
     std::vector<uint32_t> one, many(4096, kNone32);
     const uint32_t found =
-        for_each_admissible(SerialGroup{}, p, row.world(p), [&](uint32_t, const Candidate& c) { one.push_back(c.action); });
+        for_each_admissible(SerialGroup{}, p, row.world(p), [&](uint32_t, const Slot& c) { one.push_back(slot_action(p, row.world(p), c)); });
     uint32_t found_many = 0, chosen = 0;
     const uint32_t index = philox4x32(step, 0, 0, 0, 0).v[0] % found;
     std::vector<uint8_t> text_one(4096), text_many(4096);
     std::vector<int32_t> tokens_one(4096), tokens_many(4096);
     uint32_t sizes[2] = {0, 0};
     warp.run([&](const test::Warp<32>::Group& group) {
-      const uint32_t n = for_each_admissible(group, p, row.world(p), [&](uint32_t k, const Candidate& c) { many[k] = c.action; });
+      const uint32_t n = for_each_admissible(group, p, row.world(p), [&](uint32_t k, const Slot& c) { many[k] = slot_action(p, row.world(p), c); });
       const uint32_t action = action_at(group, p, row.world(p), index);
       Writer<test::Warp<32>::Group> writer{group, text_many.data(), 4096, tokens_many.data(), 4096};
       render(p, *row.header(), row.world(p), codec.table(0), number_text(), TextMode::kTracked, writer);
@@ -394,7 +394,10 @@ TEST_CASE("the decoder refuses bytes that a step could not trust") {
       Row row(p);
       for (uint32_t step = 0; step < 5; ++step) {
         std::vector<uint32_t> actions;
-        for_each_admissible(SerialGroup{}, p, row.world(p), [&](uint32_t, const Candidate& c) { actions.push_back(c.action); });
+        for_each_admissible(SerialGroup{}, p, row.world(p), [&](uint32_t, const Slot& c) {
+          const uint32_t action = slot_action(p, row.world(p), c);
+          if (action != kNone32) actions.push_back(action);
+        });
         std::vector<uint8_t> out(65536);
         const SerialGroup group;
         Writer<SerialGroup> writer{group, out.data(), 65536, nullptr, 0};
