@@ -6,9 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ae::logic {
@@ -263,10 +261,8 @@ struct Ground {
 };
 
 // Thrown by ground() and emit(): what, got, wanted, where. Never thrown inside a step.
-struct CompileError : std::exception {
+struct CompileError {
   std::string message;
-  explicit CompileError(std::string text) : message(std::move(text)) {}
-  const char* what() const noexcept override { return message.c_str(); }
 };
 
 struct GroundLimits {

@@ -1,0 +1,12 @@
+"""Settings of every test process."""
+
+import os
+import tempfile
+
+# Compiled JAX programs are kept between tests, processes and runs: learner tests would spend most of their time
+# compiling.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault(
+    "JAX_COMPILATION_CACHE_DIR", os.path.join(tempfile.gettempdir(), f"agentenv-fast-jax-{os.getuid()}")
+)
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
