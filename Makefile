@@ -13,13 +13,13 @@ STAMPS := $(VENV)/stamps
 PIP := $(PY) -m pip --disable-pip-version-check
 GAMES ?= 200
 FUZZ_SECONDS ?= 300
-PYTEST ?= $(PY) -m pytest
+PYTEST ?= $(PY) -m pytest -p no:benchmark
 PYTEST_JOBS ?= 2
 DEMO_OUT ?= runs/demo
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 CPP_FILES = $(shell git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'bindings/*.h' 'bindings/*.cpp' 'tests/cpp/*')
 
-.PHONY: help demo test check build bench parity fuzz sanitize test-long lint format types unit tidy clean setup-train setup-dev native cpp-test
+.PHONY: help demo test check build bench parity fuzz sanitize test-long lint format stubs types unit tidy clean setup-train setup-dev native cpp-test
 
 help:
 	@echo "make demo        train the default agent, evaluate it on held-out games, say where the results are (< 8 min)"
@@ -35,10 +35,11 @@ help:
 
 # --- the two commands ------------------------------------------------------------------------------------------------
 
+# A demo that was interrupted goes on; one that has finished shows its results again (rm -r runs/demo starts anew).
 demo:
 	@$(MAKE) --no-print-directory -j2 --output-sync=target setup-train native
-	@$(RUN) agentenv-fast train keyquest-v0 --out $(DEMO_OUT)
-	@$(RUN) agentenv-fast eval $(DEMO_OUT) --split test --json
+	@if [ -e $(DEMO_OUT)/config.yaml ]; then $(RUN) agentenv-fast train --resume $(DEMO_OUT); \
+	else $(RUN) agentenv-fast train --config demo --out $(DEMO_OUT); fi
 
 test: setup-dev
 	@$(MAKE) --no-print-directory native cpp-test lint types
@@ -109,6 +110,10 @@ cpp-test: native
 format: setup-dev
 	@$(BIN)/ruff check --fix-only . && $(BIN)/ruff format . && $(BIN)/clang-format -i $(CPP_FILES)
 
+stubs: setup-dev native
+	@$(PY) -m pybind11_stubgen agentenv_fast.native._core -o build/stubs >/dev/null
+	@cp build/stubs/agentenv_fast/native/_core.pyi agentenv_fast/native/_core.pyi
+
 tidy: native
 	@tools/need.sh optional clang-tidy "clang-tidy --version" "clang-tidy checks"
 	@! command -v clang-tidy >/dev/null || clang-tidy -p build/dev --quiet $(filter %.cpp,$(CPP_FILES))
@@ -120,7 +125,7 @@ parity: setup-dev native
 	$(RUN) AE_PARITY_GAMES=$(GAMES) $(PYTEST) -m parity --timeout 7200 tests/parity
 
 bench: setup-dev native
-	$(RUN) $(PYTEST) benchmarks --benchmark-only --benchmark-json=benchmarks/results/pytest.json
+	$(RUN) $(PY) -m pytest benchmarks --benchmark-only --benchmark-json=benchmarks/results/pytest.json
 	$(RUN) $(BIN)/agentenv-fast bench
 
 # --- harsher checks of the C++ side --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from agentenv_fast.envs.check import check_env as check_env
     from agentenv_fast.envs.registry import register as register
+    from agentenv_fast.envs.registry import suites as suites
     from agentenv_fast.envs.snapshot import Snapshot as Snapshot
     from agentenv_fast.envs.text import Codec as Codec
     from agentenv_fast.envs.vec_env import VecEnv as VecEnv
@@ -33,6 +34,7 @@ _WHERE = {
     "suite": "agentenv_fast.worlds.suite",
     "Suite": "agentenv_fast.worlds.suite",
     "register": "agentenv_fast.envs.registry",
+    "suites": "agentenv_fast.envs.registry",
     "Codec": "agentenv_fast.envs.text",
     "Snapshot": "agentenv_fast.envs.snapshot",
     "RewardSpec": "agentenv_fast.rewards",

@@ -37,5 +37,9 @@ class CheckpointError(AgentEnvError, ValueError):
     """A run folder or checkpoint is missing, damaged or of another version."""
 
 
+class ConformanceError(AgentEnvError, AssertionError):
+    """check_env: an env breaks its contract. Its message names each sentence that it breaks."""
+
+
 class DependencyError(AgentEnvError, ImportError):
     """An optional part needs packages that are not installed; the message has the command that installs them."""

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 namespace ae::bindings {
+void bind_build_info(pybind11::module_& module);  // build_info
 void bind_suite(pybind11::module_& module);   // Program, Bank, Vocabulary, BoundCodec
 void bind_engine(pybind11::module_& module);  // Engine, threads
 #if defined(AE_WITH_SOURCE)
@@ -14,6 +15,7 @@ void bind_generators(pybind11::module_& module);  // generate, family_words
 
 PYBIND11_MODULE(_core, module) {
   module.doc() = "The native core of agentenv_fast; use it through agentenv_fast.make, load and suite.";
+  ae::bindings::bind_build_info(module);
   ae::bindings::bind_suite(module);
   ae::bindings::bind_engine(module);
 #if defined(AE_WITH_SOURCE)

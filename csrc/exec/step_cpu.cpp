@@ -59,7 +59,7 @@ uint8_t write_observation(const Engine& engine, const RowHeader* row, const ObsB
   if (out.admissible != nullptr) {
     int32_t* list = out.admissible + uint64_t{i} * w.admissible;
     const uint32_t most = w.admissible;
-    const uint32_t found = logic::for_each_admissible(group, program, world, [&](uint32_t k, const logic::Candidate& c) {
+    const uint32_t found = logic::for_each_admissible(group, program, world, [&](uint32_t k, const logic::Slot& c) {
       if (k < most) list[k] = game.suite_command[c.command];
     });
     now.admissible = std::min(found, most);
@@ -69,7 +69,7 @@ uint8_t write_observation(const Engine& engine, const RowHeader* row, const ObsB
   } else if (out.admissible_bits != nullptr) {
     uint32_t* bits = out.admissible_bits + uint64_t{i} * w.bit_words;
     std::memset(bits, 0, w.bit_words * 4ull);
-    const uint32_t found = logic::for_each_admissible(group, program, world, [&](uint32_t, const logic::Candidate& c) {
+    const uint32_t found = logic::for_each_admissible(group, program, world, [&](uint32_t, const logic::Slot& c) {
       const auto id = static_cast<uint32_t>(game.suite_command[c.command]);
       bits[id >> 5] |= 1u << (id & 31);
     });
@@ -273,7 +273,7 @@ void admissible_commands(const Engine& engine, uint32_t r, std::vector<int32_t>&
   const GameView game = engine.game(row->game);
   out.clear();
   logic::for_each_admissible(SerialGroup{}, *game.program, world_of(const_cast<RowHeader*>(row), *game.program),
-                             [&](uint32_t, const logic::Candidate& c) { out.push_back(game.suite_command[c.command]); });
+                             [&](uint32_t, const logic::Slot& c) { out.push_back(game.suite_command[c.command]); });
 }
 
 void fork(Engine& engine, const int32_t* sources, const int32_t* targets, uint32_t count, bool split) {

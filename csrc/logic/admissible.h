@@ -58,12 +58,10 @@ AE_HD AE_INLINE bool candidate_holds(const Program& program, const World& world,
   return candidate.rest == kAlways || holds(program, world, candidate.rest);
 }
 
-// Whether an earlier candidate of the same command already holds, so that this one adds nothing.
-AE_HD inline bool shadowed(const Program& program, const World& world, const Candidate* candidate) {
-  while (candidate->same != 0) {
-    --candidate;
-    if (candidate_holds(program, world, *candidate)) return true;
-  }
+// Whether an earlier candidate of the same slot already holds, so that this one adds nothing.
+AE_HD inline bool shadowed(const Program& program, const World& world, const Candidate* first, uint32_t i) {
+  for (uint32_t j = i; j > 0 && first[j - 1].slot == first[i].slot; --j)
+    if (candidate_holds(program, world, first[j - 1])) return true;
   return false;
 }
 
@@ -83,53 +81,79 @@ AE_HD inline uint32_t count_bits(uint32_t ballot) {
 #endif
 }
 
-// Calls emit(position, candidate) for every command that the row admits, in byte order of the commands.
+AE_HD inline uint32_t lowest_bit(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<uint32_t>(__ffs(static_cast<int>(bits)) - 1);
+#else
+  return static_cast<uint32_t>(__builtin_ctz(bits));
+#endif
+}
+
+// One lane: the set of slots that hold, by the groups whose flag is set. `slots` has a word per 32 slots, zeroed.
+AE_HD AE_INLINE void collect_slots(const Program& program, const World& world, const Place& place, uint32_t* slots) {
+  const uint32_t* flags = world.flags();
+  const auto set = [flags](uint32_t f) { return flags[f >> 5] >> (f & 31); };
+  for (uint32_t w = 0; w < place.num_words; ++w) {
+    const GroupWord& group_word = program.group_words[place.words + w];
+    for (uint32_t live = flags[group_word.word] & group_word.mask; live != 0; live &= live - 1) {
+      const uint32_t* group = program.groups + group_word.first + bits_below(group_word.mask, lowest_bit(live));
+      for (const Grouped *at = program.grouped + group[0], *end = program.grouped + group[1]; at != end; ++at) {
+        if ((set(at->flags[0]) & set(at->flags[1]) & set(at->flags[2]) & 1u) == 0) continue;
+        if (at->rest != kAlways && !holds(program, world, at->rest)) continue;
+        slots[at->slot >> 5] |= 1u << (at->slot & 31);
+      }
+    }
+  }
+}
+
+// Calls emit(position, slot) for every command that the row admits, in byte order of the commands.
 // All lanes of the group take part; returns the number of commands (the same in all lanes).
 template <class Group, class Emit>
 AE_HD AE_INLINE uint32_t for_each_admissible(const Group& group, const Program& program, const World& world,
                                              Emit&& emit) {
   const Place& place = program.places[world.place()];
   const Candidate* first = program.candidates + place.candidates;
+  const Slot* slots = program.slots + place.slots;
   uint32_t found = 0;
   if constexpr (Group::kSize == 1) {
-    for (uint32_t i = 0; i < place.num_candidates; ++i) {
-      if (candidate_holds(program, world, first[i]) && !shadowed(program, world, first + i)) emit(found++, first[i]);
+    if (place.num_words != 0) {
+      uint32_t set[kMaxGroupedSlots / 32];
+      const uint32_t words = (place.num_slots + 31) / 32;
+      for (uint32_t w = 0; w < words; ++w) set[w] = 0;
+      collect_slots(program, world, place, set);
+      for (uint32_t w = 0; w < words; ++w)
+        for (uint32_t live = set[w]; live != 0; live &= live - 1) emit(found++, slots[32 * w + lowest_bit(live)]);
+      return found;
     }
-    return found;
   }
   for (uint32_t base = 0; base < place.num_candidates; base += group.size()) {
     const uint32_t i = base + group.lane();
     const bool here =
-        i < place.num_candidates && candidate_holds(program, world, first[i]) && !shadowed(program, world, first + i);
+        i < place.num_candidates && candidate_holds(program, world, first[i]) && !shadowed(program, world, first, i);
     const uint32_t ballot = group.ballot(here);
-    if (here) emit(found + bits_below(ballot, group.lane()), first[i]);
+    if (here) emit(found + bits_below(ballot, group.lane()), slots[first[i].slot]);
     found += count_bits(ballot);
   }
   return found;
 }
 
+// The action of a slot in this state: the first of its candidates that holds, kNone32 if none does.
+AE_HD inline uint32_t slot_action(const Program& program, const World& world, const Slot& slot) {
+  for (uint32_t i = 0; i < slot.num_candidates; ++i)
+    if (candidate_holds(program, world, program.candidates[slot.candidates + i]))
+      return program.candidates[slot.candidates + i].action;
+  return kNone32;
+}
+
 // The action that index `index` of the admissible list stands for; kNone32 if the list is shorter.
 template <class Group>
 AE_HD inline uint32_t action_at(const Group& group, const Program& program, const World& world, uint32_t index) {
-  const Place& place = program.places[world.place()];
-  const Candidate* first = program.candidates + place.candidates;
-  uint32_t found = 0;
-  for (uint32_t base = 0; base < place.num_candidates; base += group.size()) {
-    const uint32_t i = base + group.lane();
-    const bool here =
-        i < place.num_candidates && candidate_holds(program, world, first[i]) && !shadowed(program, world, first + i);
-    const uint32_t ballot = group.ballot(here);
-    const uint32_t in_this = count_bits(ballot);
-    if (index < found + in_this) {
-      const bool mine = here && found + bits_below(ballot, group.lane()) == index;
-      const uint32_t owner = group.ballot(mine);
-      uint32_t lane = 0;
-      while (((owner >> lane) & 1u) == 0) ++lane;
-      return group.broadcast(mine ? first[i].action : 0u, lane);
-    }
-    found += in_this;
-  }
-  return kNone32;
+  uint32_t mine = kNone32;
+  for_each_admissible(group, program, world, [&](uint32_t k, const Slot& slot) {
+    if (k == index) mine = slot_action(program, world, slot);
+  });
+  const uint32_t owners = group.ballot(mine != kNone32);
+  return owners == 0 ? kNone32 : group.broadcast(mine, lowest_bit(owners));
 }
 
 // The action that a command stands for in this state; kNone32 if it is not admissible.
@@ -137,17 +161,15 @@ template <class Group>
 AE_HD inline uint32_t action_of_command(const Group& group, const Program& program, const World& world,
                                         uint32_t command) {
   const Place& place = program.places[world.place()];
-  const Candidate* first = program.candidates + place.candidates;
-  uint32_t low = 0, high = place.num_candidates;  // candidates are sorted by command
+  const Slot* slots = program.slots + place.slots;  // sorted by command
+  uint32_t low = 0, high = place.num_slots;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (first[middle].command < command) low = middle + 1;
+    if (slots[middle].command < command) low = middle + 1;
     else high = middle;
   }
   (void)group;
-  for (; low < place.num_candidates && first[low].command == command; ++low)
-    if (candidate_holds(program, world, first[low])) return first[low].action;
-  return kNone32;
+  return low < place.num_slots && slots[low].command == command ? slot_action(program, world, slots[low]) : kNone32;
 }
 
 }  // namespace ae::logic

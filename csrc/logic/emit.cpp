@@ -6,12 +6,15 @@
 #include <unordered_map>
 
 #include "core/hd.h"
+#include "core/rng.h"
 #include "core/row.h"
 #include "logic/program.h"
 #include "logic/step.h"
 
 namespace ae::logic {
 namespace {
+
+constexpr uint32_t kWalkSteps = 150;  // of the random walk that tells rare flags from common ones
 
 [[noreturn]] void fail(const std::string& message) { throw CompileError{message}; }
 
@@ -52,6 +55,7 @@ class Emitter {
     conditions_and_actions();
     places();
     quests_and_axioms();
+    groups();
     texts();
     names();
     return assemble();
@@ -296,15 +300,92 @@ class Emitter {
     } else {
       row.object = 0;
     }
-    uint32_t distinct = 0;
+    row.slots = static_cast<uint32_t>(slots_.size());
     for (const uint32_t i : list) {
       Candidate c = all[i];
-      c.same = candidates_.size() > row.candidates && candidates_.back().command == c.command ? 1 : 0;
-      if (c.same == 0) ++distinct;
+      const bool follows = row.num_slots > 0 && slots_.back().command == c.command;
+      if (!follows) {
+        slots_.push_back({c.command, 0, static_cast<uint32_t>(candidates_.size())});
+        ++row.num_slots;
+      }
+      if (slots_.back().num_candidates == 0xFFFF) fail(g_.name + ": more than 65535 actions of one command");
+      ++slots_.back().num_candidates;
+      c.slot = static_cast<uint16_t>(row.num_slots - 1);
       candidates_.push_back(c);
     }
-    max_admissible_ = std::max(max_admissible_, distinct);
+    max_admissible_ = std::max(max_admissible_, row.num_slots);
     places_.push_back(row);
+  }
+
+  // Sorts each place's candidates by their rarest flag. Rarity is how often a flag was set along a random walk.
+  void groups() {
+    const std::vector<uint32_t> often = flag_counts();
+    for (Place& place : places_) {
+      place.words = static_cast<uint32_t>(group_words_.size());
+      if (place.num_slots > kMaxGroupedSlots) continue;
+      std::map<uint16_t, std::vector<Grouped>> by_flag;
+      for (uint32_t i = 0; i < place.num_candidates; ++i) {
+        const Candidate& c = candidates_[place.candidates + i];
+        const auto rarest = static_cast<size_t>(std::min_element(c.flags, c.flags + 4, [&](uint16_t a, uint16_t b) {
+                              return often[a] < often[b];
+                            }) - c.flags);
+        Grouped grouped{{0, 0, 0}, c.slot, c.rest};
+        for (size_t f = 0, at = 0; f < 4; ++f)
+          if (f != rarest) grouped.flags[at++] = c.flags[f];
+        by_flag[c.flags[rarest]].push_back(grouped);
+      }
+      for (const auto& [flag, list] : by_flag) {
+        if (group_words_.size() == place.words || group_words_.back().word != flag / 32u)
+          group_words_.push_back({flag / 32u, 0, static_cast<uint32_t>(groups_.size())});
+        group_words_.back().mask |= 1u << (flag & 31);
+        groups_.push_back(static_cast<uint32_t>(grouped_.size()));
+        grouped_.insert(grouped_.end(), list.begin(), list.end());
+      }
+      place.num_words = static_cast<uint32_t>(group_words_.size()) - place.words;
+    }
+    groups_.push_back(static_cast<uint32_t>(grouped_.size()));
+  }
+
+  // How often each flag was set along a walk of random admissible actions from the start.
+  std::vector<uint32_t> flag_counts() {
+    std::vector<uint32_t> counts(h_.num_flags, 0);
+    const Program p = unsealed();
+    std::vector<uint64_t> bytes((sizeof(RowHeader) + h_.world_bytes) / 8 + 1, 0);
+    auto* row = reinterpret_cast<RowHeader*>(bytes.data());
+    const World world{reinterpret_cast<uint8_t*>(bytes.data()) + sizeof(RowHeader), &h_};
+    std::memcpy(world.bytes, init_.data(), init_.size());
+    for (uint32_t step = 0; step < kWalkSteps; ++step) {
+      for (uint32_t f = 0; f < h_.num_flags; ++f) counts[f] += world.flag(f) ? 1 : 0;
+      std::vector<uint32_t> actions;
+      for_each_admissible(SerialGroup{}, p, world, [&](uint32_t, const Slot& slot) { actions.push_back(slot_action(p, world, slot)); });
+      if (actions.empty() || (row->flags & kTerminated) != 0) {
+        std::memcpy(world.bytes, init_.data(), init_.size());
+        row->flags = 0;
+        if (actions.empty()) break;
+        continue;
+      }
+      act(p, *row, world, actions[below(philox4x32(1, step, 0, 0, 0).v[0], static_cast<uint32_t>(actions.size()))]);
+    }
+    return counts;
+  }
+  // Just enough of a program to step it before it is laid out.
+  Program unsealed() {
+    h_.quests.count = static_cast<uint32_t>(quests_.size());
+    h_.axioms.count = static_cast<uint32_t>(axioms_.size());
+    h_.movables.count = static_cast<uint32_t>(g_.movables.size());
+    Program p;
+    p.header = &h_;
+    p.places = places_.data();
+    p.candidates = candidates_.data();
+    p.slots = slots_.data();
+    p.conds = conds_.data();
+    p.actions = actions_.data();
+    p.outcomes = outcomes_.data();
+    p.effects = effects_.data();
+    p.moves = moves_.data();
+    p.quests = quests_.data();
+    p.axioms = axioms_.data();
+    return p;
   }
 
   void quests_and_axioms() {
@@ -372,6 +453,8 @@ class Emitter {
     out.c = static_cast<uint32_t>(from.c);
     const bool reads_var = from.op == Op::kUnless || from.op == Op::kNumber || from.op == Op::kNumberWords;
     if (reads_var && from.a < kPseudoScoreChange) out.a = static_cast<int32_t>(var(from.a));
+    if (from.op == Op::kLit && static_cast<uint32_t>(from.a) >= g_.literals.size())
+      fail(g_.name + ": literal " + std::to_string(from.a) + " outside [0, " + std::to_string(g_.literals.size()) + ")");
     if (from.op == Op::kList) out.c = comma_ | (and_ << 16);
     return out;
   }
@@ -437,9 +520,14 @@ class Emitter {
     h_.start = program(g_.texts.start);
     h_.invalid = program(g_.texts.invalid);
     h_.max_admissible = max_admissible_;
+    h_.max_text = 1;  // known once the texts can be decoded
     h_.init_world = layout.add(init_);
     h_.places = layout.add(places_);
     h_.candidates = layout.add(candidates_);
+    h_.slots = layout.add(slots_);
+    h_.group_words = layout.add(group_words_);
+    h_.groups = layout.add(groups_);
+    h_.grouped = layout.add(grouped_);
     h_.conds = layout.add(conds_);
     h_.actions = layout.add(actions_);
     h_.outcomes = layout.add(outcomes_);
@@ -498,6 +586,10 @@ class Emitter {
   bool plain_ = true;
   std::vector<Place> places_;
   std::vector<Candidate> candidates_;
+  std::vector<Slot> slots_;
+  std::vector<GroupWord> group_words_;
+  std::vector<uint32_t> groups_;
+  std::vector<Grouped> grouped_;
   std::vector<Cond> conds_;
   std::vector<Action> actions_;
   std::vector<OutcomeRow> outcomes_;

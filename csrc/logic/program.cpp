@@ -59,6 +59,10 @@ class Checker {
     p.init_world = section<uint8_t>(h().init_world, "init_world");
     p.places = section<Place>(h().places, "places");
     p.candidates = section<Candidate>(h().candidates, "candidates");
+    p.slots = section<Slot>(h().slots, "slots");
+    p.group_words = section<GroupWord>(h().group_words, "group_words");
+    p.groups = section<uint32_t>(h().groups, "groups");
+    p.grouped = section<Grouped>(h().grouped, "grouped");
     p.conds = section<Cond>(h().conds, "conds");
     p.actions = section<Action>(h().actions, "actions");
     p.outcomes = section<OutcomeRow>(h().outcomes, "outcomes");
@@ -214,19 +218,43 @@ class Checker {
     index_or_none(place.title, h().programs.count, "title text");
     index_or_none(place.container, h().containers.count, "place container");
     index(place.object, std::max<uint64_t>(1, h().objects.count), "place object");
-    uint32_t distinct = 0;
+    range(place.slots, place.num_slots, h().slots.count, "slots");
+    if (place.num_slots > h().max_admissible) bad("more commands in a place than max_admissible");
     for (uint32_t k = 0; k < place.num_candidates; ++k) {
       const Candidate& c = p.candidates[place.candidates + k];
       for (const uint16_t flag : c.flags) index(flag, h().num_flags, "candidate flag");
       index(c.command, h().commands.count, "candidate command");
       index(c.action, h().actions.count, "candidate action");
+      index(c.slot, place.num_slots, "candidate slot");
       disjunction(c.rest, "candidate condition");
-      const bool follows = k > 0 && p.candidates[place.candidates + k - 1].command == c.command;
-      if (k > 0 && p.candidates[place.candidates + k - 1].command > c.command) bad("candidates are not in command order");
-      if ((c.same != 0) != follows) bad("candidate mark");
-      if (c.same == 0) ++distinct;
     }
-    if (distinct > h().max_admissible) bad("more commands in a place than max_admissible");
+    for (uint32_t k = 0; k < place.num_slots; ++k) {
+      const Slot& slot = p.slots[place.slots + k];
+      index(slot.command, h().commands.count, "slot command");
+      if (k > 0 && p.slots[place.slots + k - 1].command >= slot.command) bad("the commands of a place are not in order");
+      range(slot.candidates, slot.num_candidates, uint64_t{place.candidates} + place.num_candidates, "slot candidates");
+    }
+    groups(p, place);
+  }
+
+  void groups(const Program& p, const Place& place) const {
+    range(place.words, place.num_words, h().group_words.count, "group words");
+    if (place.num_words != 0 && place.num_slots > kMaxGroupedSlots) bad("too many slots to be grouped");
+    for (uint32_t w = 0; w < place.num_words; ++w) {
+      const GroupWord& word = p.group_words[place.words + w];
+      index(word.word, (uint64_t{h().num_flags} + 31) / 32, "group word");
+      const auto count = static_cast<uint32_t>(__builtin_popcount(word.mask));
+      range(word.first, uint64_t{count} + 1, h().groups.count, "groups");
+      for (uint32_t g = 0; g < count; ++g) {
+        const uint32_t begin = p.groups[word.first + g], end = p.groups[word.first + g + 1];
+        if (begin > end || end > h().grouped.count) bad("groups are not in order");
+        for (uint32_t at = begin; at < end; ++at) {
+          for (const uint16_t flag : p.grouped[at].flags) index(flag, h().num_flags, "grouped flag");
+          index(p.grouped[at].slot, place.num_slots, "grouped slot");
+          disjunction(p.grouped[at].rest, "grouped condition");
+        }
+      }
+    }
   }
 
   void objects(const Program& p) const {

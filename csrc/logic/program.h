@@ -13,7 +13,7 @@
 namespace ae::logic {
 
 constexpr uint32_t kMagic = 0x31504541;  // "AEP1"
-constexpr uint32_t kFormatVersion = 3;   // bump on any change of the layout or of what a table means
+constexpr uint32_t kFormatVersion = 4;   // bump on any change of the layout or of what a table means
 constexpr uint32_t kEngineLogic = 1;
 
 constexpr uint16_t kNone16 = 0xFFFF;
@@ -21,6 +21,7 @@ constexpr uint32_t kNone32 = 0xFFFFFFFFu;
 constexpr uint32_t kAlways = 0xFFFFFFFFu;  // a disjunction that holds in every state
 constexpr uint32_t kNever = 0xFFFFFFFEu;
 constexpr uint32_t kMaxOperands = 4;
+constexpr uint32_t kMaxGroupedSlots = 2048;  // bits of the set that a single lane collects
 
 struct SectionRef {
   uint32_t offset;  // bytes from the start of the program, a multiple of 8
@@ -41,13 +42,33 @@ struct Cond {
 struct Candidate {
   uint16_t flags[4];
   uint16_t command;    // local command id
-  uint16_t same;       // 1: the previous candidate has the same command (the first that holds is the one that acts)
+  uint16_t slot;       // position of the command among those of the place; several candidates may share one
   uint32_t action;
   uint32_t rest;       // disjunction, kAlways if the flags say all
 };
 
+// A command of a place. The first of its candidates that holds is the one that acts.
+struct Slot {
+  uint16_t command;
+  uint16_t num_candidates;
+  uint32_t candidates;  // the first one
+};
+
+// The same candidates for a single lane, sorted by the flag that is set most rarely, so that a scan visits only the
+// groups whose flag is set. One GroupWord per 32-bit word of flags: bits of `mask` in order are the groups from `first`.
+struct GroupWord {
+  uint32_t word, mask, first;
+};
+struct Grouped {
+  uint16_t flags[3];  // besides the group's own
+  uint16_t slot;
+  uint32_t rest;
+};
+
 struct Place {
   uint32_t candidates, num_candidates;
+  uint32_t slots, num_slots;
+  uint32_t words, num_words;  // group words; num_words 0: too many slots, scan the candidates
   uint32_t look, title;  // text programs, kNone32: none
   uint32_t container;    // index of the place's object among the containers, kNone32: holds nothing
   uint32_t object;
@@ -157,7 +178,7 @@ struct ProgramHeader {
   uint32_t frame, start, invalid;  // text programs
   uint32_t name, family, extra;  // strings
 
-  SectionRef init_world, places, candidates, conds, actions, outcomes, effects, moves, quests, axioms, objects, movables,
+  SectionRef init_world, places, candidates, slots, group_words, groups, grouped, conds, actions, outcomes, effects, moves, quests, axioms, objects, movables,
       containers, types, type_parents, code, programs, literals, commands, strings, refusals, fluent_names, static_facts,
       rule_names, pool;
 };
@@ -171,6 +192,10 @@ struct Program {
   const uint8_t* init_world = nullptr;
   const Place* places = nullptr;
   const Candidate* candidates = nullptr;
+  const Slot* slots = nullptr;
+  const GroupWord* group_words = nullptr;
+  const uint32_t* groups = nullptr;  // [num_groups + 1] first entry of each group in grouped
+  const Grouped* grouped = nullptr;
   const Cond* conds = nullptr;
   const Action* actions = nullptr;
   const OutcomeRow* outcomes = nullptr;

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ae::logic {
@@ -261,8 +263,10 @@ struct Ground {
 };
 
 // Thrown by ground() and emit(): what, got, wanted, where. Never thrown inside a step.
-struct CompileError {
+struct CompileError : std::exception {
   std::string message;
+  explicit CompileError(std::string text) : message(std::move(text)) {}
+  const char* what() const noexcept override { return message.c_str(); }
 };
 
 struct GroundLimits {

@@ -24,9 +24,10 @@ std::string normalised(std::string_view text) {
 // The admissible action whose command reads like `wanted`, kNone32 if there is none.
 uint32_t admissible_action(const Program& program, const World& world, const std::string& wanted) {
   uint32_t found = kNone32;
-  for_each_admissible(SerialGroup{}, program, world, [&](uint32_t, const Candidate& candidate) {
-    const std::string_view command = program.command(candidate.command);
-    if (found == kNone32 && command.size() == wanted.size() && normalised(command) == wanted) found = candidate.action;
+  for_each_admissible(SerialGroup{}, program, world, [&](uint32_t, const Slot& slot) {
+    const std::string_view command = program.command(slot.command);
+    if (found == kNone32 && command.size() == wanted.size() && normalised(command) == wanted)
+      found = slot_action(program, world, slot);
   });
   return found;
 }

@@ -1,0 +1,39 @@
+"""`agentenv-fast verify`: play games beside the original engine and compare every step."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentenv_fast.cli.output import closing, console, note, show, wants_json
+from agentenv_fast.cli.suites import files_of
+
+
+def verify(
+    files: Annotated[
+        list[str], typer.Argument(help="Game files (.json, the .z8 beside them), folders or globs.")
+    ],
+    walks: Annotated[int, typer.Option(min=1, help="Random walks per game, beside the walkthrough.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON also on a terminal.")] = False,
+) -> None:
+    """Prove that compiled games equal the original, step by step. Exit 1 at the first difference. Needs textworld."""
+    from agentenv_fast.worlds.verify import verify as compare
+
+    paths = files_of(files)
+    rows, differences = [], []
+    with console(stderr=True).status("verifying") as status:
+        for number, path in enumerate(paths, 1):
+            status.update(f"verifying {number}/{len(paths)}: {path}")
+            report = compare(path, walks=walks, seed=seed)
+            rows.append({"file": path, "walks": report.walks, "steps": report.steps, "equal": report.ok})
+            if not report.ok:
+                differences.append(report)
+    show(rows, title="beside the original engine", as_json=wants_json(as_json))
+    for report in differences:
+        note(str(report))
+    if differences:
+        note(f"{len(differences)} of {len(paths)} games differ from the original")
+        raise typer.Exit(1)
+    closing(f"agentenv-fast play {paths[0]}")

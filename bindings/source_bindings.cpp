@@ -1,0 +1,333 @@
+// A front end's plain dict → Source → program bytes. Every wrong key, type or range is an error that names its path.
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "errors.h"
+#include "logic/program.h"
+
+namespace ae::bindings {
+namespace {
+
+namespace py = pybind11;
+using logic::Atom;
+
+[[noreturn]] void bad(const std::string& path, const std::string& what) { raise("WorldError", path + ": " + what); }
+
+std::string type_name(const py::handle& value) { return py::str(py::type::of(value).attr("__name__")).cast<std::string>(); }
+
+int32_t integer(const py::handle& value, const std::string& path) {
+  if (!PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) bad(path, type_name(value) + ", want an int");
+  int overflow = 0;
+  const long number = PyLong_AsLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0 || number < INT32_MIN || number > INT32_MAX) bad(path, "an int outside 32 bits");
+  return static_cast<int32_t>(number);
+}
+bool boolean(const py::handle& value, const std::string& path) {
+  if (!PyBool_Check(value.ptr())) bad(path, type_name(value) + ", want True or False");
+  return value.ptr() == Py_True;
+}
+std::string text(const py::handle& value, const std::string& path) {
+  if (!PyUnicode_Check(value.ptr())) bad(path, type_name(value) + ", want a str");
+  Py_ssize_t size = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    bad(path, "a str that is not valid Unicode (lone surrogates)");
+  }
+  return {bytes, static_cast<size_t>(size)};
+}
+py::sequence items(const py::handle& value, const std::string& path) {
+  if (!PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr())) bad(path, type_name(value) + ", want a list or tuple");
+  return py::reinterpret_borrow<py::sequence>(value);
+}
+
+template <class T, class Read>
+std::vector<T> each(const py::handle& value, const std::string& path, Read&& read) {
+  const py::sequence list = items(value, path);
+  std::vector<T> out;
+  out.reserve(list.size());
+  for (size_t i = 0; i < list.size(); ++i) {
+    const py::object item = list[i];
+    out.push_back(read(item, path + "[" + std::to_string(i) + "]"));
+  }
+  return out;
+}
+std::vector<int32_t> integers(const py::handle& value, const std::string& path) {
+  return each<int32_t>(value, path, [](const py::handle& v, const std::string& p) { return integer(v, p); });
+}
+
+// The fields of a dict; whatever is left at the end is an unknown key.
+class Fields {
+ public:
+  Fields(const py::handle& value, std::string path) : path_(std::move(path)) {
+    if (!PyDict_Check(value.ptr())) bad(path_, type_name(value) + ", want a dict");
+    dict_ = py::reinterpret_borrow<py::dict>(value);
+  }
+  template <class Read>
+  void field(const char* name, Read&& read) {
+    if (PyObject* value = PyDict_GetItemString(dict_.ptr(), name)) {
+      read(py::handle(value), path_.empty() ? std::string(name) : path_ + "." + name);
+      ++used_;
+    }
+  }
+  void text_field(const char* name, std::string& out) {
+    field(name, [&](const py::handle& v, const std::string& p) { out = text(v, p); });
+  }
+  void int_field(const char* name, int32_t& out) {
+    field(name, [&](const py::handle& v, const std::string& p) { out = integer(v, p); });
+  }
+  void bool_field(const char* name, bool& out) {
+    field(name, [&](const py::handle& v, const std::string& p) { out = boolean(v, p); });
+  }
+  void done(const char* known) const {
+    if (static_cast<size_t>(used_) != dict_.size())
+      bad(path_.empty() ? "source" : path_, std::string("a key that is not known; want ") + known);
+  }
+
+ private:
+  py::dict dict_;
+  std::string path_;
+  Py_ssize_t used_ = 0;
+};
+
+Atom atom(const py::handle& value, const std::string& path) {
+  const py::sequence parts = items(value, path);
+  if (parts.size() != 2 && parts.size() != 3) bad(path, "want (predicate, (arguments...)) or (..., negated)");
+  Atom out;
+  out.predicate = integer(py::object(parts[0]), path + "[0]");
+  out.args = integers(py::object(parts[1]), path + "[1]");
+  if (parts.size() == 3) out.negated = boolean(py::object(parts[2]), path + "[2]");
+  return out;
+}
+std::vector<Atom> atoms(const py::handle& value, const std::string& path) { return each<Atom>(value, path, atom); }
+
+logic::Type type(const py::handle& value, const std::string& path) {
+  const py::sequence pair = items(value, path);
+  if (pair.size() != 2) bad(path, "want (name, [parents])");
+  return {text(py::object(pair[0]), path + "[0]"), integers(py::object(pair[1]), path + "[1]")};
+}
+logic::Predicate predicate(const py::handle& value, const std::string& path) {
+  const py::sequence pair = items(value, path);
+  if (pair.size() != 2) bad(path, "want (name, placement)");
+  return {text(py::object(pair[0]), path + "[0]"), boolean(py::object(pair[1]), path + "[1]")};
+}
+logic::Parameter parameter(const py::handle& value, const std::string& path) {
+  const py::sequence pair = items(value, path);
+  if (pair.size() != 2) bad(path, "want (type, constant)");
+  return {integer(py::object(pair[0]), path + "[0]"), integer(py::object(pair[1]), path + "[1]")};
+}
+logic::Object object(const py::handle& value, const std::string& path) {
+  logic::Object out;
+  Fields f(value, path);
+  f.text_field("id", out.id);
+  f.int_field("type", out.type);
+  f.text_field("name", out.name);
+  f.text_field("the", out.the);
+  f.text_field("indefinite", out.indefinite);
+  f.int_field("object_class", out.object_class);
+  f.int_field("description", out.description);
+  f.int_field("listed", out.listed);
+  f.int_field("look", out.look);
+  f.int_field("title", out.title);
+  f.done("id, type, name, the, indefinite, object_class, description, listed, look, title");
+  return out;
+}
+logic::Outcome outcome(const py::handle& value, const std::string& path) {
+  logic::Outcome out;
+  Fields f(value, path);
+  f.field("conditions", [&](const py::handle& v, const std::string& p) { out.conditions = atoms(v, p); });
+  f.bool_field("applies", out.applies);
+  f.bool_field("turn_passes", out.turn_passes);
+  f.int_field("text", out.text);
+  f.done("conditions, applies, turn_passes, text");
+  return out;
+}
+logic::Rule::Piece piece(const py::handle& value, const std::string& path) {
+  logic::Rule::Piece out;
+  if (PyUnicode_Check(value.ptr())) out.literal = text(value, path);
+  else out.parameter = integer(value, path);
+  return out;
+}
+logic::Rule rule(const py::handle& value, const std::string& path) {
+  logic::Rule out;
+  Fields f(value, path);
+  f.text_field("name", out.name);
+  f.field("parameters", [&](const py::handle& v, const std::string& p) { out.parameters = each<logic::Parameter>(v, p, parameter); });
+  f.field("preconditions", [&](const py::handle& v, const std::string& p) { out.preconditions = atoms(v, p); });
+  f.field("adds", [&](const py::handle& v, const std::string& p) { out.adds = atoms(v, p); });
+  f.field("deletes", [&](const py::handle& v, const std::string& p) { out.deletes = atoms(v, p); });
+  f.field("command", [&](const py::handle& v, const std::string& p) { out.command = each<logic::Rule::Piece>(v, p, piece); });
+  f.field("operands", [&](const py::handle& v, const std::string& p) { out.operands = integers(v, p); });
+  f.field("outcomes", [&](const py::handle& v, const std::string& p) { out.outcomes = each<logic::Outcome>(v, p, outcome); });
+  f.done("name, parameters, preconditions, adds, deletes, command, operands, outcomes");
+  return out;
+}
+logic::Quest quest(const py::handle& value, const std::string& path) {
+  logic::Quest out;
+  Fields f(value, path);
+  const auto events = [](const py::handle& v, const std::string& p) { return each<std::vector<Atom>>(v, p, atoms); };
+  f.field("fail_events", [&](const py::handle& v, const std::string& p) { out.fail_events = events(v, p); });
+  f.field("win_events", [&](const py::handle& v, const std::string& p) { out.win_events = events(v, p); });
+  f.int_field("reward", out.reward);
+  f.bool_field("optional", out.optional);
+  f.bool_field("repeatable", out.repeatable);
+  f.done("fail_events, win_events, reward, optional, repeatable");
+  return out;
+}
+logic::Instruction instruction(const py::handle& value, const std::string& path) {
+  const auto parts = integers(value, path);
+  if (parts.empty() || parts.size() > 5) bad(path, "want (op, a, b, c, value)");
+  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kEnd))
+    bad(path, "op " + std::to_string(parts[0]) + " is not known");
+  const auto at = [&](size_t i) { return i < parts.size() ? parts[i] : 0; };
+  return {static_cast<logic::Op>(parts[0]), at(1), at(2), at(3), at(4)};
+}
+logic::TextProgram program(const py::handle& value, const std::string& path) {
+  const py::sequence pair = items(value, path);
+  if (pair.size() != 2) bad(path, "want (code, facts)");
+  return {each<logic::Instruction>(py::object(pair[0]), path + "[0]", instruction), atoms(py::object(pair[1]), path + "[1]")};
+}
+logic::Refusal refusal(const py::handle& value, const std::string& path) {
+  logic::Refusal out;
+  Fields f(value, path);
+  f.text_field("name", out.name);
+  f.int_field("text", out.text);
+  f.bool_field("turn_passes", out.turn_passes);
+  f.done("name, text, turn_passes");
+  return out;
+}
+
+logic::Source source(const py::dict& from) {
+  logic::Source out;
+  Fields f(from, "");
+  f.text_field("name", out.name);
+  f.text_field("family", out.family);
+  f.field("types", [&](const py::handle& v, const std::string& p) { out.types = each<logic::Type>(v, p, type); });
+  f.field("objects", [&](const py::handle& v, const std::string& p) { out.objects = each<logic::Object>(v, p, object); });
+  f.field("predicates", [&](const py::handle& v, const std::string& p) { out.predicates = each<logic::Predicate>(v, p, predicate); });
+  f.field("rules", [&](const py::handle& v, const std::string& p) { out.rules = each<logic::Rule>(v, p, rule); });
+  f.field("init", [&](const py::handle& v, const std::string& p) { out.init = atoms(v, p); });
+  f.int_field("place_predicate", out.place_predicate);
+  f.int_field("player", out.player);
+  f.int_field("inventory", out.inventory);
+  f.field("quests", [&](const py::handle& v, const std::string& p) { out.quests = each<logic::Quest>(v, p, quest); });
+  f.field("programs", [&](const py::handle& v, const std::string& p) { out.programs = each<logic::TextProgram>(v, p, program); });
+  f.field("literals", [&](const py::handle& v, const std::string& p) { out.literals = each<std::string>(v, p, text); });
+  f.field("refusals", [&](const py::handle& v, const std::string& p) { out.refusals = each<logic::Refusal>(v, p, refusal); });
+  f.field("texts", [&](const py::handle& v, const std::string& p) {
+    Fields t(v, p);
+    t.int_field("frame", out.texts.frame);
+    t.int_field("start", out.texts.start);
+    t.int_field("invalid", out.texts.invalid);
+    t.done("frame, start, invalid");
+  });
+  f.int_field("max_score", out.max_score);
+  f.int_field("max_episode_steps", out.max_episode_steps);
+  f.text_field("extra_json", out.extra_json);
+  f.done("the fields of csrc/logic/source.h, Source");
+  return out;
+}
+
+py::list conditions(const logic::Disjunction& when) {
+  py::list out;
+  for (const logic::Conjunction& all : when) {
+    py::list one;
+    for (const logic::Condition& c : all) one.append(py::make_tuple(c.var, static_cast<int>(c.op), c.value));
+    out.append(one);
+  }
+  return out;
+}
+
+py::dict ground_dict(const logic::Ground& g) {
+  py::dict out;
+  out["num_flags"] = g.num_flags;
+  out["num_vars"] = g.num_vars;
+  py::list fluents, statics, places, init, actions, quests, children;
+  for (const auto& name : g.fluent_names) fluents.append(name);
+  for (const auto& name : g.static_facts) statics.append(name);
+  for (const int32_t place : g.places) places.append(place);
+  for (const int32_t value : g.init_values) init.append(value);
+  for (const auto& [child, container] : g.init_children) children.append(py::make_tuple(child, container));
+  for (const logic::GroundAction& a : g.actions) {
+    py::dict action;
+    action["rule"] = g.rule_names[static_cast<size_t>(a.rule)];
+    action["place"] = a.place;
+    action["command"] = a.command;
+    action["when"] = conditions(a.when);
+    py::list outcomes;
+    for (const logic::GroundOutcome& o : a.outcomes) {
+      py::dict one;
+      one["when"] = conditions(o.when);
+      py::list effects, moves;
+      for (const logic::Effect& e : o.effects) effects.append(py::make_tuple(e.var, e.add, e.value));
+      for (const logic::Move& m : o.moves) moves.append(py::make_tuple(m.object, m.from, m.to));
+      one["effects"] = effects;
+      one["moves"] = moves;
+      one["turn_passes"] = o.turn_passes;
+      one["counts_as_move"] = o.counts_as_move;
+      one["text"] = o.text;
+      outcomes.append(one);
+    }
+    action["outcomes"] = outcomes;
+    py::list operands;
+    for (const int32_t operand : a.operands) operands.append(operand);
+    action["operands"] = operands;
+    actions.append(action);
+  }
+  for (const logic::GroundQuest& q : g.quests) {
+    py::dict quest;
+    quest["done_var"] = q.done_var;
+    quest["fail"] = conditions(q.fail);
+    quest["win"] = conditions(q.win);
+    quest["reward"] = q.reward;
+    quests.append(quest);
+  }
+  out["fluents"] = fluents;
+  out["static_facts"] = statics;
+  out["places"] = places;
+  out["init_values"] = init;
+  out["init_children"] = children;
+  out["actions"] = actions;
+  out["quests"] = quests;
+  return out;
+}
+
+}  // namespace
+
+void bind_source(py::module_& m) {
+  m.def("compile_source", [](const py::dict& from) {
+    const logic::Source read = source(from);
+    std::vector<uint8_t> bytes;
+    {
+      const py::gil_scoped_release release;
+      bytes = logic::emit(logic::ground(read));
+    }
+    return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }, py::arg("source"), "A front end's dict (see agentenv_fast.worlds.source) → compiled game bytes. Raises WorldError.");
+  m.def("ground_source", [](const py::dict& from) { return ground_dict(logic::ground(source(from))); }, py::arg("source"),
+        "The ground form of a source as plain data, for tests and inspection.");
+  py::dict ops;
+  const std::pair<const char*, logic::Op> names[] = {
+      {"LIT", logic::Op::kLit}, {"NAME", logic::Op::kName}, {"LISTED_NAME", logic::Op::kListedName}, {"LIST", logic::Op::kList},
+      {"JUMP", logic::Op::kJump}, {"UNLESS", logic::Op::kUnless}, {"UNLESS_ANY", logic::Op::kUnlessAny},
+      {"UNLESS_FACT", logic::Op::kUnlessFact}, {"NUMBER", logic::Op::kNumber}, {"NUMBER_WORDS", logic::Op::kNumberWords},
+      {"CALL", logic::Op::kCall}, {"CALL_OBJECT", logic::Op::kCallObject}, {"CALL_PLACE", logic::Op::kCallPlace},
+      {"CALL_EVENT", logic::Op::kCallEvent}, {"SECTION", logic::Op::kSection}, {"END", logic::Op::kEnd}};
+  for (const auto& [name, op] : names) ops[name] = static_cast<int>(op);
+  m.attr("OPS") = ops;
+  py::dict pseudo;
+  const std::pair<const char*, logic::Pseudo> variables[] = {
+      {"SCORE_CHANGE", logic::kPseudoScoreChange}, {"SCORE", logic::kPseudoScore}, {"TURNS", logic::kPseudoTurns},
+      {"MOVES", logic::kPseudoMoves}, {"WON", logic::kPseudoWon}, {"LOST", logic::kPseudoLost}, {"EVENT", logic::kPseudoEvent},
+      {"TEXT_MODE", logic::kPseudoTextMode}, {"OUTCOME", logic::kPseudoOutcome}, {"STEP", logic::kPseudoStep},
+      {"SCORE_CHANGE_ABS", logic::kPseudoScoreChangeAbs}};
+  for (const auto& [name, variable] : variables) pseudo[name] = static_cast<int>(variable);
+  m.attr("PSEUDO") = pseudo;
+  m.attr("OPERAND0") = logic::kOperand0;
+  m.attr("PLAYER_HERE") = logic::kPlayerHere;
+}
+
+}  // namespace ae::bindings
