@@ -13,7 +13,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def cores_granted() -> int:
-    """Cores that envs use by default: affinity, the cgroup's quota and AE_NUM_THREADS, as the native core reads them."""
+    """Cores that envs use by default: affinity, the cgroup's quota and AE_NUM_THREADS, as the core reads them."""
     from agentenv_fast.native import _core
 
     return _core.available_threads()
