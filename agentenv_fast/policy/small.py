@@ -39,7 +39,10 @@ class SmallConfig:
     embed: int = 64  # width of word, text and command encodings
     hidden: int = 128  # H
     words: int = 1024  # word buckets at most; a vocabulary up to this size is not hashed
-    pairs: int = 256  # buckets of neighbouring word pairs
+    pairs: int = 256  # buckets of neighbouring word pairs in the encoder
+    match_pairs: int = (
+        4096  # buckets of pairs in matching, where a collision is a false match; a multiple of pairs
+    )
     positions: int = 8  # words of a command that are matched one by one
     slot_hidden: int = 32  # width of the MLP over (command, query, matches)
     issued: int = 256  # buckets of the memory of issued commands
@@ -54,6 +57,11 @@ class SmallConfig:
                     f"policy.{name}: got {getattr(self, name)}, want at least {16 if name == 'words' else 2}"
                 )
 
+        if self.match_pairs % self.pairs:
+            raise ConfigError(
+                f"policy.match_pairs: got {self.match_pairs}, want a multiple of policy.pairs = {self.pairs}"
+            )
+
     @property
     def num_matches(self) -> int:
         """F: for now's and the first text each position and pair and two shares; whether and how lately issued."""
@@ -65,7 +73,7 @@ class Carry(NamedTuple):
 
     hidden: Any  # float32[N, H]
     goal: Any  # float32[N, embed], encoding of the episode's first text
-    goal_words: Any  # uint8[N, words + pairs], what that text holds
+    goal_words: Any  # uint8[N, words + match_pairs], what that text holds
     last: Any  # int32[N], suite id of the command issued before, -1 at first
     issued: Any  # float32[N, issued], 1 when issued, decaying
 
@@ -182,7 +190,7 @@ class SmallPolicy:
         return Carry(
             hidden=jnp.zeros((n, c.hidden), jnp.float32),
             goal=jnp.zeros((n, c.embed), jnp.float32),
-            goal_words=jnp.zeros((n, c.words + c.pairs), jnp.uint8),
+            goal_words=jnp.zeros((n, c.words + c.match_pairs), jnp.uint8),
             last=jnp.full((n,), -1, jnp.int32),
             issued=jnp.zeros((n, c.issued), jnp.float32),
         )
@@ -301,7 +309,9 @@ class SmallPolicy:
         c = self.config
         rows, width = (-len(tokens)) % (16 if len(tokens) <= 64 else 256), (-tokens.shape[1]) % 4
         tokens = jnp.asarray(np.pad(tokens, ((0, rows), (0, width))))  # few shapes, few compilations
-        return Commands(tokens, command_marks(tokens, words=c.words, pairs=c.pairs, positions=c.positions))
+        return Commands(
+            tokens, command_marks(tokens, words=c.words, pairs=c.match_pairs, positions=c.positions)
+        )
 
     def _net(self, params) -> SmallNet:
         return nnx.merge(self.graph, nnx.State(params))
@@ -314,20 +324,26 @@ class SmallPolicy:
 
     def _read(self, obs, carry: Carry, first, commands: Commands) -> tuple[Features, Carry]:
         c = self.config
-        present = presence(obs["tokens"], words=c.words, pairs=c.pairs)
+        present = presence(obs["tokens"], words=c.words, pairs=c.match_pairs)
         goal_words = jnp.where(first[:, None], present, carry.goal_words)
         slots = jnp.arange(obs["admissible"].shape[1], dtype=jnp.int32)
         offered = slots < jnp.maximum(obs["admissible_count"], 1)[:, None]
         admissible = jnp.maximum(obs["admissible"], 0)
         issued = carry.issued * RECENCY_DECAY
         features = Features(
-            present=present,
+            present=self._fold(present),
             match=self._matches(present, goal_words, issued, admissible, commands),
             admissible=admissible,
             offered=offered,
             last=carry.last,
         )
         return features, carry._replace(goal_words=goal_words, issued=issued)
+
+    def _fold(self, present):
+        """uint8[N, words + match_pairs] → uint8[N, words + pairs], what the encoder reads."""
+        c = self.config
+        pairs = present[:, c.words :].reshape(len(present), c.match_pairs // c.pairs, c.pairs).max(axis=1)
+        return jnp.concatenate([present[:, : c.words], pairs], axis=1)
 
     def _matches(self, present, goal_words, issued, admissible, commands: Commands):
         recency = jnp.take_along_axis(issued, admissible % self.config.issued, axis=1)[..., None]

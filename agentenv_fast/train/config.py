@@ -26,7 +26,7 @@ class SuiteSettings(Section):
     level: str = "easy"
     size: int = Field(default=4096, gt=0)  # of the training split; generated suites only
     seed: int = Field(default=0, ge=0)
-    split: str = "train"
+    split: str = "train"  # "all" of files: every game listed
     params: dict[str, Any] = {}  # further keywords of ae.suite
 
 
@@ -51,6 +51,7 @@ class EvalSettings(Section):
     split: str = "valid"
     episodes: int = Field(default=200, gt=0)
     mode: Literal["greedy", "sampled"] = "greedy"  # which of the two is called success
+    choose: Literal["best", "last"] = "best"  # whose parameters are tested: the best validated, or the last
     test_split: str = "test"
     test_episodes: int = Field(default=200, ge=0)  # 0: no test at the end
     baselines: list[Literal["random", "oracle"]] = ["random", "oracle"]
@@ -98,6 +99,7 @@ class PolicySettings(Section):
     hidden: int = Field(default=128, ge=2)
     words: int = Field(default=1024, ge=16)
     pairs: int = Field(default=256, ge=2)
+    match_pairs: int = Field(default=4096, ge=2)
     positions: int = Field(default=8, ge=2)
     slot_hidden: int = Field(default=32, ge=2)
     issued: int = Field(default=256, ge=2)

@@ -221,13 +221,14 @@ class Session:
         )  # fmt: skip
 
     def _finish(self) -> None:
-        """The test, once, with the best parameters; then results.json and the last line."""
-        params = self._best_params()
+        """The test, once, with the parameters that eval.choose says; then results.json and the last line."""
+        params = self._chosen_params()
         report = self._test(params)
         self.results = {
             **{key: value for key, value in report.items() if key != "by_game"},
             "env_step": self.env_step,
             "best_env_step": self.best_env_step,
+            "chosen": self.config.eval.choose,
             "valid_success": self.best,
             "stopped": self.stopped or f"train.total_steps = {self.config.train.total_steps}",
             "train_s": self.train_s,
@@ -267,8 +268,8 @@ class Session:
                 ]
         return report
 
-    def _best_params(self):
-        if self.best_env_step is None:
+    def _chosen_params(self):
+        if self.best_env_step is None or self.config.eval.choose == "last":
             return self.state.params
         path = self.folder.path / "checkpoints" / str(self.best_env_step)
         archive.load_meta(path)

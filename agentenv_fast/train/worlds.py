@@ -105,7 +105,7 @@ def open_suite(settings: SuiteSettings, split: str, size: int, *, whole: bool = 
 
     if is_files(settings.id):
         suite = ae.load(settings.id)
-        return suite if whole else suite.split(split)
+        return suite if whole or split == "all" else suite.split(split)
     if not isinstance(settings.id, str):
         raise ConfigError(f"suite.id: got {settings.id!r}; a list must hold paths or globs")
     return ae.suite(

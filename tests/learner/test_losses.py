@@ -68,7 +68,9 @@ def test_kl_and_explained_variance_of_simple_cases():
 
 def test_the_gradient_of_each_parameter_equals_finite_differences():
     env = ProbeEnv("matching", 4)
-    sizes = SmallConfig(embed=8, hidden=8, words=16, pairs=8, positions=3, slot_hidden=8, issued=4)
+    sizes = SmallConfig(
+        embed=8, hidden=8, words=16, pairs=8, match_pairs=16, positions=3, slot_hidden=8, issued=4
+    )
     policy = SmallPolicy(sizes, env.command_tokens)
     ppo = PPO(policy, PPOConfig(minibatches=1, value_clip=None, clip=10.0), make_optimizer())
     params = jax.tree.map(lambda x: 1.5 * x, policy.init(0))  # away from the flat start

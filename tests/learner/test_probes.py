@@ -15,7 +15,9 @@ from agentenv_fast.rollout.collect import Collector  # noqa: E402
 from tests.probe_envs import PROBES, ProbeEnv  # noqa: E402
 from tests.probe_envs.worlds import ID, SLOTS  # noqa: E402
 
-TINY = SmallConfig(embed=16, hidden=24, words=16, pairs=32, positions=3, slot_hidden=8, issued=8)
+TINY = SmallConfig(
+    embed=16, hidden=24, words=16, pairs=32, match_pairs=64, positions=3, slot_hidden=8, issued=8
+)
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from tests.probe_envs import ProbeEnv
 
 assert jax.device_count() == 8
 env = ProbeEnv("matching", 32)
-config = SmallConfig(embed=16, hidden=24, words=16, pairs=32, positions=3, slot_hidden=8, issued=8)
+config = SmallConfig(embed=16, hidden=24, words=16, pairs=32, match_pairs=64, positions=3, slot_hidden=8, issued=8)
 policy = SmallPolicy(config, env.command_tokens)
 trajectory, _ = Collector(env, Actor(policy), policy.commands, 8, seed=0).collect(policy.init(0))
 states, metrics = [], []

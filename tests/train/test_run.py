@@ -25,7 +25,15 @@ SETTINGS = {
     "suite": {"id": "probe"},
     "train": {"total_steps": 12_800, "num_envs": 32, "rollout_steps": 8, "checkpoint_every": 2_000},
     "eval": {"every": 3_000, "episodes": 12, "test_episodes": 12, "baselines": ["random"]},
-    "policy": {"embed": 16, "hidden": 24, "pairs": 32, "positions": 3, "slot_hidden": 8, "issued": 8},
+    "policy": {
+        "embed": 16,
+        "hidden": 24,
+        "pairs": 32,
+        "match_pairs": 64,
+        "positions": 3,
+        "slot_hidden": 8,
+        "issued": 8,
+    },
     "ppo": {"minibatches": 2, "learning_rate": 1e-2, "discount": 0.9},
 }
 

@@ -1,0 +1,107 @@
+"""Learning on TextWorld's coin_collector: makes the games, trains each run, keeps their metrics and a table.
+
+    python benchmarks/coin_collector.py                      # level 10, seeds 0 1 2, and the control
+    python benchmarks/coin_collector.py --level 110 --seeds 0
+
+The policy reads room descriptions and feedback alone: not the objective, which prints the way, nor the status line.
+The control (`policy.last_command=false`) does not know what it did, and a room's text does not say where one came from.
+Needs the extras `train` and `textworld`. The last line is the table as JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import time
+from pathlib import Path
+
+STEPS = {
+    10: 400_000,
+    110: 1_200_000,
+}  # env steps; a fixed budget, so nothing is chosen by looking at held-out games
+MAX_EPISODE_STEPS = {10: 50, 110: 100}
+
+
+def make_games(folder: Path, level: int, train: int = 50, test: int = 100) -> dict[str, float]:
+    """Writes train-*.json and test-*.json unless they are there; → seconds that each kind took."""
+    import textworld
+    from textworld.challenges.tw_coin_collector import coin_collector
+
+    folder.mkdir(parents=True, exist_ok=True)
+    took = {}
+    for split, count, base in (("train", train, 1_000_000), ("test", test, 2_000_000)):
+        began = time.perf_counter()
+        for i in range(count):
+            path = folder / f"{split}-{i:03d}.json"
+            if not path.exists():
+                options = textworld.GameOptions()
+                options.seeds = base + 1000 * level + i
+                game = coin_collector.make({"level": level}, options)
+                game.save(str(path.with_suffix(".part")))
+                path.with_suffix(".part").rename(path)
+        took[split] = time.perf_counter() - began
+    return took
+
+
+def settings(games: Path, level: int, seed: int, control: bool) -> list[str]:
+    """The preset `coin_collector`, pointed at the games."""
+    found = {
+        "suite.id": [f"{games}/train-*.json"],
+        "suite.split": "all",
+        "eval.suite": [f"{games}/test-*.json"],
+        "train.seed": seed,
+        "train.total_steps": STEPS[level],
+        "env.max_episode_steps": MAX_EPISODE_STEPS[level],
+        "policy.last_command": not control,
+    }
+    return [f"{name}={json.dumps(value)}" for name, value in found.items()]
+
+
+def run(games: Path, level: int, seed: int, control: bool, out: Path, keep: Path) -> dict:
+    """Trains one run; copies its metrics, settings and results to `keep`; → its line of the table."""
+    from agentenv_fast.train import load_config, train
+
+    config = load_config("coin_collector", settings(games, level, seed, control))
+    name = f"coin-{level}-{'control' if control else 'seed'}-{seed}"
+    shutil.rmtree(out / name, ignore_errors=True)
+    result = train(config, out=out / name)
+    (keep / name).mkdir(parents=True, exist_ok=True)
+    for file in ("metrics.jsonl", "config.yaml", "results.json"):
+        shutil.copy(result.folder / file, keep / name / file)
+    wanted = ("greedy_success", "greedy_low", "greedy_high", "sampled_success", "sampled_low", "sampled_high")
+    line = {"run": name, "level": level, "seed": seed, "control": control}
+    line |= {
+        key: result.results[key] for key in (*wanted, "episodes", "random_success", "env_step", "train_s")
+    }
+    print(json.dumps(line), flush=True)
+    return line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--level", type=int, default=10, choices=sorted(STEPS))
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2])
+    parser.add_argument(
+        "--control", type=int, nargs="*", default=None, help="seeds of the control; default 0 at level 10"
+    )
+    parser.add_argument("--games", type=Path, default=Path("runs/coin-games"))
+    parser.add_argument("--out", type=Path, default=Path("runs"))
+    parser.add_argument("--keep", type=Path, default=Path("docs/runs"))
+    parser.add_argument("--only-games", action="store_true")
+    arguments = parser.parse_args()
+    games = arguments.games / f"level-{arguments.level}"
+    took = make_games(games, arguments.level)
+    print(json.dumps({"games_s": took}), flush=True)
+    if arguments.only_games:
+        return
+    control = arguments.control if arguments.control is not None else [0] if arguments.level == 10 else []
+    plan = [(seed, False) for seed in arguments.seeds] + [(seed, True) for seed in control]
+    table = [run(games, arguments.level, *each, arguments.out, arguments.keep) for each in plan]
+    print(json.dumps({"coin_collector": table, "games_s": took}))
+
+
+if __name__ == "__main__":
+    main()
