@@ -67,7 +67,9 @@ def _error_classes() -> set[str]:
 
 def _called(node: ast.Call) -> str:
     function = node.func
-    return function.id if isinstance(function, ast.Name) else function.attr if isinstance(function, ast.Attribute) else ""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 def _rendered(node: ast.expr) -> str:
