@@ -195,8 +195,8 @@ class Words:
     """Lower-case words and single digits; 0 pads, 1 is unknown."""
 
     def __init__(self) -> None:
-        texts = "You wake up. cannot do that. It was poison. drop the key. go down. look opens. win! take a here. There is "
-        texts += "Kitchen Cellar chest vial Score moves 0 1 2 3 4 5 6 7 8 9 " + " ".join(COMMANDS)
+        texts = "You wake up. cannot do that. It was poison. drop the key. go down. look opens. win! take a here. "
+        texts += "There is Kitchen Cellar chest vial Score moves 0 1 2 3 4 5 6 7 8 9 " + " ".join(COMMANDS)
         self.words = sorted(set(self.split(texts)))
         self.vocab_size = len(self.words) + 2
 
@@ -254,11 +254,18 @@ class Snapshot:
 class TwoRooms:
     """N rows of the toy, behind the interface of ae.VecEnv; the keywords are those of ae.make."""
 
+    _begin, _act, _refuse = staticmethod(begin), staticmethod(act), staticmethod(refuse)
+    _admissible, _render, _world_hash = (
+        staticmethod(admissible),
+        staticmethod(render),
+        staticmethod(world_hash),
+    )
+
     def __init__(
         self, num_envs: int = 1, *, seed=None, num_threads: int = 0, max_episode_steps: int | None = None,
         autoreset: str = "same_step", text: bool = True, tokens: str | None = "words", admissible: str | None = "ids",
-        actions: str = "index", game_order: str = "shuffle", group_size: int = 1, strict: bool = False, copy: bool = True,
-        max_admissible: int | None = None,
+        actions: str = "index", game_order: str = "shuffle", group_size: int = 1, strict: bool = False,
+        copy: bool = True, max_admissible: int | None = None,
     ) -> None:  # fmt: skip
         self._options = {name: value for name, value in locals().items() if name != "self"}
         self.num_envs, self.codec = num_envs, Words() if tokens else None
@@ -288,7 +295,7 @@ class TwoRooms:
             for i in np.flatnonzero(mask):
                 self._seed_row(self._rows[i], i, used)
                 game = games[i] if games[i] >= 0 else self._choose(self._rows[i])
-                begin(self._rows[i], int(game))
+                self._begin(self._rows[i], int(game))
             self._seed = used if used is not None and (self._seed is None or mask.all()) else self._seed
             obs, _, _, _, info = self._show(range(self.num_envs), [{}] * self.num_envs)
             info["seed"] = self._seed if used is None else used
@@ -324,10 +331,10 @@ class TwoRooms:
         row["flags"] &= ~FIRST & 0xFF
         row["status"], row["score_change"] = OK, 0
         row["step"] += 1
-        if command in admissible(row):
-            act(row, command)
+        if command in self._admissible(row):
+            self._act(row, command)
         else:
-            refuse(row, -command if command < 0 else INVALID_ACTION)
+            self._refuse(row, -command if command < 0 else INVALID_ACTION)
         if not row["flags"] & TERMINATED and row["step"] >= self._limit:
             row["flags"] |= TRUNCATED
         happened = {
@@ -341,7 +348,7 @@ class TwoRooms:
 
     def _next_episode(self, row) -> None:
         row["episode"] += 1
-        begin(row, self._choose(row))
+        self._begin(row, self._choose(row))
 
     def _choose(self, row) -> int:
         return choose_game(row, self._options["game_order"], self._weights)
@@ -380,7 +387,7 @@ class TwoRooms:
                 info[name][i] = about[field]
             info["status"][i], info["overflow"][i] = about["status"], overflow
             info["first"][i], info["valid"][i] = row["flags"] & FIRST, what.get("valid", True)
-            info["world_hash"][i] = world_hash(about) & 0xFFFFFFFF, world_hash(about) >> 32
+            info["world_hash"][i] = self._world_hash(about) & 0xFFFFFFFF, self._world_hash(about) >> 32
         if self._options["copy"]:
             return out
         return tuple(dict(part) if isinstance(part, dict) else part for part in self._overwrite(n, out))
@@ -414,7 +421,7 @@ class TwoRooms:
         return obs
 
     def _observe_row(self, row, obs, i: int) -> int:
-        text, ids, overflow = render(row), admissible(row), 0
+        text, ids, overflow = self._render(row), self._admissible(row), 0
         if "text" in obs:
             data = np.frombuffer(text.encode(), np.uint8)
             obs["text"][i, : len(data)], obs["text_size"][i] = data, len(data)
@@ -442,10 +449,10 @@ class TwoRooms:
 
     # -- text
     def get_state(self, rows=None) -> list[str]:
-        return [render(self._rows[i]) for i in self._checked_rows(rows)]
+        return [self._render(self._rows[i]) for i in self._checked_rows(rows)]
 
     def get_available_actions(self, rows=None) -> list[list[str]]:
-        return [[COMMANDS[c] for c in admissible(self._rows[i])] for i in self._checked_rows(rows)]
+        return [[COMMANDS[c] for c in self._admissible(self._rows[i])] for i in self._checked_rows(rows)]
 
     def decode(self, obs) -> list[str]:
         if "text" in obs:
@@ -582,7 +589,7 @@ class TwoRooms:
         return commands
 
     def _command(self, row, action: int) -> int:
-        allowed = admissible(row)
+        allowed = self._admissible(row)
         if self._options["actions"] == "command":
             return action if action in allowed else -INVALID_ACTION
         most = min(len(allowed), self._k if self._options["admissible"] == "ids" else len(allowed))
@@ -595,7 +602,7 @@ class TwoRooms:
             if not isinstance(text, str):
                 raise ActionError(f"row {i}: action of type {type(text).__name__}, want str")
         texts = [" ".join(text.lower().split()) for text in texts]
-        allowed = [[COMMANDS[c] for c in admissible(self._rows[i])] for i in ids]
+        allowed = [[COMMANDS[c] for c in self._admissible(self._rows[i])] for i in ids]
         commands = [
             COMMANDS.index(text) if text in here else -UNKNOWN_COMMAND
             for text, here in zip(texts, allowed, strict=True)
@@ -628,7 +635,9 @@ class TwoRooms:
     def _refuse_if_strict(self, commands, ids, action) -> None:
         for i, command, given in zip(ids, commands, action, strict=True):
             if self._options["strict"] and command < 0:
-                raise ActionError(f"row {i}: action {given} outside [0, {len(admissible(self._rows[i]))})")
+                raise ActionError(
+                    f"row {i}: action {given} outside [0, {len(self._admissible(self._rows[i]))})"
+                )
 
     # -- processes
     def __getstate__(self):
