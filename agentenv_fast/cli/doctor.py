@@ -81,11 +81,9 @@ def _cgroup() -> str:
 
 
 def _cache_folder() -> str:
-    try:
-        from agentenv_fast.worlds.cache import folder
-    except ImportError:
-        return "no disk cache in this build"
-    return str(folder())
+    from agentenv_fast.worlds.cache import folder
+
+    return str(folder() or "none: AE_CACHE=0 switches it off")
 
 
 def _jax() -> dict[str, str]:

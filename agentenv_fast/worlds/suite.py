@@ -17,6 +17,7 @@ import numpy as np
 from agentenv_fast.errors import SuiteError, WorldError
 from agentenv_fast.native import _core
 from agentenv_fast.spec import Caps
+from agentenv_fast.worlds import cache as disk_cache
 
 MAX_FILE_BYTES = 64 << 20
 COMPILED_SUFFIX = ".aegame"
@@ -296,7 +297,9 @@ def _uniform(content_hash: int) -> float:
 
 
 # -- files ------------------------------------------------------------------------------------------------------------
-def load(paths: str | Path | Iterable[str | Path] | dict[str, Any], *, name: str | None = None, progress=None) -> Suite:
+def load(
+    paths: str | Path | Iterable[str | Path] | dict[str, Any], *, name: str | None = None, progress=None
+) -> Suite:
     """Games from files, order kept.
 
     Args:
@@ -344,7 +347,9 @@ def expand(paths: str | Path | Iterable[str | Path]) -> list[Path]:
                 raise WorldError(f"{text}: no file matches; the pattern is relative to {Path.cwd()}")
             out += [Path(f) for f in found]
         elif not Path(text).is_file():
-            raise WorldError(f"{text}: no such file; give a game file, a glob such as 'games/*.json', or a list of them")
+            raise WorldError(
+                f"{text}: no such file; give a game file, a glob such as 'games/*.json', or a list of them"
+            )
         else:
             out.append(Path(text))
     if not out:
@@ -352,11 +357,12 @@ def expand(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     return out
 
 
-def compile_file(file: Path) -> bytes:
-    """One file → compiled game, through the cache on disk.
+def compile_file(file: str | Path, *, cache: bool = True) -> bytes:
+    """One file → compiled game, through the cache on disk unless `cache` is False.
 
     Raises: WorldError naming the file.
     """
+    file = Path(file)
     size = file.stat().st_size
     if size > MAX_FILE_BYTES:
         raise WorldError(f"{file}: {size} bytes, at most {MAX_FILE_BYTES} are read: is this a game file?")
@@ -368,10 +374,16 @@ def compile_file(file: Path) -> bytes:
             raise WorldError(f"{file}: {error}") from error
         return content
     if file.suffix == ".json":
-        from agentenv_fast.worlds import textworld
+        return disk_cache.compiled(content, file.stem, lambda: _compile_json(content, file), cache=cache)
+    raise WorldError(
+        f"{file}: suffix {file.suffix!r} is not known; want .json (TextWorld) or {COMPILED_SUFFIX}"
+    )
 
-        return textworld.compile_game(content, file)
-    raise WorldError(f"{file}: suffix {file.suffix!r} is not known; want .json (TextWorld) or {COMPILED_SUFFIX}")
+
+def _compile_json(content: bytes, file: Path) -> bytes:
+    from agentenv_fast.worlds import textworld
+
+    return textworld.compile_game(content, file)
 
 
 def _refuse_duplicates(files: list[Path]) -> None:
@@ -412,7 +424,9 @@ def as_suite(suite_or_id) -> Suite:
         return load(suite_or_id)
     if not isinstance(suite_or_id, str):
         raise SuiteError(f"suite: {type(suite_or_id).__name__}, want a Suite, an id, a path or a glob")
-    looks_like_path = suite_or_id.endswith((".json", COMPILED_SUFFIX)) or any(c in suite_or_id for c in "*?[/")
+    looks_like_path = suite_or_id.endswith((".json", COMPILED_SUFFIX)) or any(
+        c in suite_or_id for c in "*?[/"
+    )
     if looks_like_path and ":" not in suite_or_id:
         return load(suite_or_id)
     return suite(suite_or_id)
