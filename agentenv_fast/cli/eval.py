@@ -60,12 +60,12 @@ def _report(
 ) -> dict[str, Any]:
     from agentenv_fast import evaluation
     from agentenv_fast.train.config import Config
-    from agentenv_fast.train.worlds import SuiteWorlds
 
     run = evaluation.load_run(folder, checkpoint=checkpoint)
     config = Config.model_validate(run.config)
-    worlds = SuiteWorlds(config, run.codec)
-    games = _games(worlds, config, names, split, episodes)
+    games = (
+        _other_games(config, names, split, episodes) if names else _own_games(folder, config, split, episodes)
+    )
     policy = policy or config.eval.mode
     agent: Any = {"random": evaluation.RandomAgent, "oracle": evaluation.OracleAgent}.get(
         policy, lambda: None
@@ -79,31 +79,34 @@ def _report(
         num_envs=config.eval.num_envs,
         seed=seed,
         split=split or ("all" if names else config.eval.test_split),
-        make=worlds.make,
+        make=run.make,
         max_episode_steps=config.env.max_episode_steps,
     )
     about = {"run": str(folder), "checkpoint": run.env_step, "suite": games.id, "suite_hash": games.hash}
     return {**about, **report, "eval_s": time.perf_counter() - began}
 
 
-def _games(worlds: Any, config: Any, names: list[str] | None, split: str | None, episodes: int | None) -> Any:
-    """The games to play: of --suite, or the run's own test games."""
-    if names and is_path(names):
+def _other_games(config: Any, names: list[str], split: str | None, episodes: int | None) -> Any:
+    """The games of --suite: all files, or 200 of an id's test split."""
+    if is_path(names):
         return open_suite(names, split=split, size=episodes)
-    if names:
-        level, seed = config.suite.level, config.suite.seed
-        return open_suite(names, split=split or "test", size=episodes or 200, level=level, seed=seed)
-    if split is None and (episodes or 0) <= config.eval.test_episodes:
-        games = worlds.suite("test")
-    else:
-        from agentenv_fast.train.worlds import open_suite as open_split
+    level, seed = config.suite.level, config.suite.seed
+    return open_suite(names, split=split or "test", size=episodes or 200, level=level, seed=seed)
 
-        games = open_split(
-            config.suite, split or config.eval.test_split, episodes or config.eval.test_episodes
-        )
+
+def _own_games(folder: Path, config: Any, split: str | None, episodes: int | None) -> Any:
+    """The games that the run was tested on; with --split or more --episodes, others of its suite."""
+    from agentenv_fast.train.worlds import SuiteWorlds
+    from agentenv_fast.train.worlds import open_suite as open_split
+
+    if split is None and (episodes or 0) <= config.eval.test_episodes:
+        games = SuiteWorlds(config, folder / "codec.json").suite("test")
+    else:
+        size = episodes or config.eval.test_episodes
+        games = open_split(config.suite, split or config.eval.test_split, max(1, size))
     if games is None:
         raise ConfigError(
-            "this run has no test games; name some: agentenv-fast eval RUN --suite 'games/*.json'"
+            f"{folder}: no test games; name some: agentenv-fast eval {folder} --suite 'games/*.json'"
         )
     return games
 

@@ -273,7 +273,8 @@ def textworld_steps(
     rng = np.random.default_rng(0)
 
     def rate() -> float:
-        state, moves, steps, took = env.reset(), 0, 0, 0.0
+        state: Any = env.reset()
+        moves, steps, took = 0, 0, 0.0
         while took < seconds:
             command = state.admissible_commands[rng.integers(len(state.admissible_commands))]
             began = time.perf_counter()

@@ -13,7 +13,7 @@ from rich.text import Text
 
 import agentenv_fast as ae
 from agentenv_fast.cli.output import closing, console
-from agentenv_fast.cli.suites import HELP, label, open_suite
+from agentenv_fast.cli.suites import HELP, is_path, label, open_suite
 from agentenv_fast.errors import SuiteError
 from agentenv_fast.spec import Status
 
@@ -27,10 +27,13 @@ def play(
     level: Annotated[str | None, typer.Option(help="Of a built-in suite: easy, medium, hard, long.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the suite and of the env.")] = 0,
     policy: Annotated[
-        Path | None, typer.Option(help="A run folder: show its probabilities and value.")
+        Path | None,
+        typer.Option(help="A run folder: shows its probabilities and value; SUITE: its test games."),
     ] = None,
 ) -> None:
     """Play one game: type a command as in the original, or the number of an admissible one."""
+    if policy and not suite:
+        suite, split, level = _tested_on(policy, split, level)
     names = suite or ["keyquest-v0"]
     opened = open_suite(names, split=split, size=game + 1, seed=seed, level=level)
     if game >= len(opened):
@@ -200,6 +203,18 @@ class Screen:
 
 def _shade(probability: float) -> str:
     return "bold green" if probability >= 0.5 else "green" if probability >= 0.1 else "dim"
+
+
+def _tested_on(run: Path, split: str | None, level: str | None) -> tuple[list[str], str | None, str | None]:
+    """SUITE, split and level of games that a run's policy has not trained on."""
+    from agentenv_fast.evaluation import load_run
+
+    settings = load_run(run).config
+    chosen = settings["eval"]["suite"] or settings["suite"]["id"]
+    names = [chosen] if isinstance(chosen, str) else list(chosen)
+    if is_path(names):
+        return names, split, None
+    return names, split or settings["eval"]["test_split"], level or settings["suite"]["level"]
 
 
 def _lines(screen: Screen) -> Any:

@@ -1,0 +1,181 @@
+"""
+The native core of agentenv_fast; use it through agentenv_fast.make, load and suite.
+"""
+from __future__ import annotations
+import collections.abc
+import numpy
+import numpy.typing
+import typing
+__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'philox']
+class Program:
+    """
+    One compiled game, for inspection.
+    """
+    def __init__(self, arg0: bytes) -> None:
+        ...
+    @property
+    def caps(self) -> dict:
+        ...
+    @property
+    def commands(self) -> list[str]:
+        ...
+    @property
+    def extra(self) -> str:
+        ...
+    @property
+    def family(self) -> str:
+        ...
+    @property
+    def fluents(self) -> list[str]:
+        ...
+    @property
+    def hash(self) -> int:
+        ...
+    @property
+    def name(self) -> str:
+        ...
+    @property
+    def objects(self) -> list:
+        """
+        list of (id, name, type)
+        """
+    @property
+    def rules(self) -> list[str]:
+        ...
+    @property
+    def static_facts(self) -> list[str]:
+        ...
+class Bank:
+    """
+    The games of a suite, decoded once and shared.
+    """
+    def __init__(self, arg0: collections.abc.Sequence[bytes]) -> None:
+        ...
+    def __len__(self) -> int:
+        ...
+    def bytes(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> bytes:
+        ...
+    def extra(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> str:
+        ...
+    def family(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> str:
+        ...
+    def hash(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> int:
+        ...
+    def name(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> str:
+        ...
+    def words(self) -> list[str]:
+        ...
+    @property
+    def commands(self) -> list[str]:
+        ...
+    @property
+    def max_admissible(self) -> int:
+        ...
+    @property
+    def max_episode_steps(self) -> int:
+        ...
+    @property
+    def max_text(self) -> int:
+        ...
+    @property
+    def stride(self) -> int:
+        ...
+class Vocabulary:
+    """
+    Words to ids; 0 pads, 1 is unknown.
+    """
+    def __init__(self, arg0: collections.abc.Sequence[str]) -> None:
+        ...
+    def __len__(self) -> int:
+        ...
+    def command_tokens(self, arg0: Bank) -> numpy.typing.NDArray[numpy.int32]:
+        ...
+    def encode(self, arg0: str) -> numpy.typing.NDArray[numpy.int32]:
+        ...
+    @property
+    def words(self) -> list[str]:
+        ...
+class BoundCodec:
+    """
+    Token ids of every literal of a bank.
+    """
+    def __init__(self, bank: Bank, vocabulary: Vocabulary, sections: typing.SupportsInt | typing.SupportsIndex = 255) -> None:
+        ...
+    @property
+    def max_tokens(self) -> int:
+        ...
+class Env:
+    """
+    N rows of a bank; see agentenv_fast.envs.vec_env.VecEnv.
+    """
+    def __init__(self, bank: Bank, codec: BoundCodec, num_rows: typing.SupportsInt | typing.SupportsIndex, options: dict) -> None:
+        ...
+    def admissible(self, rows: typing.Any = None) -> list:
+        ...
+    def facts(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+        ...
+    def fork(self, source: typing.Any, targets: typing.Any, split: bool) -> None:
+        ...
+    def get_rows(self, rows: typing.Any = None) -> numpy.typing.NDArray[numpy.uint8]:
+        ...
+    def last_event(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+        ...
+    def observe(self, rows: typing.Any = None) -> tuple:
+        ...
+    def place_programs(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+        ...
+    def render_program(self, row: typing.SupportsInt | typing.SupportsIndex, program: typing.SupportsInt | typing.SupportsIndex, text_mode: typing.SupportsInt | typing.SupportsIndex = 1) -> str:
+        ...
+    def reset(self, seed: typing.Any = None, row_seeds: typing.Any = None, mask: typing.Any = None, games: typing.Any = None) -> tuple:
+        ...
+    def row_hash(self, rows: typing.Any = None) -> numpy.typing.NDArray[numpy.uint32]:
+        ...
+    def set_rows(self, values: numpy.ndarray, rows: typing.Any = None) -> None:
+        ...
+    def set_token_commands(self, arg0: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]]) -> None:
+        ...
+    def set_weights(self, arg0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex]) -> None:
+        ...
+    def step(self, action: typing.Any, rows: typing.Any = None) -> tuple:
+        ...
+    def texts(self, rows: typing.Any = None) -> list:
+        ...
+    @property
+    def started(self) -> bool:
+        ...
+    @property
+    def unknown_commands(self) -> int:
+        ...
+def available_threads() -> int:
+    """
+    Cores that this process may use (affinity, cgroup, AE_NUM_THREADS).
+    """
+def build_info() -> dict:
+    """
+    Compiler, baseline instruction set and kind of build.
+    """
+def compile_source(source: dict) -> bytes:
+    """
+    A front end's dict (see agentenv_fast.worlds.source) → compiled game bytes. Raises WorldError.
+    """
+def family_words(family: str) -> list[str]:
+    """
+    The fixed vocabulary of a built-in family, sorted.
+    """
+def generate(family: str, params: dict, split: str, size: typing.SupportsInt | typing.SupportsIndex, seed: typing.SupportsInt | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex = 1) -> list:
+    """
+    The first `size` different games of a split → list of compiled games. Raises ConfigError, SuiteError.
+    """
+def ground_source(source: dict) -> dict:
+    """
+    The ground form of a source as plain data, for tests and inspection.
+    """
+def philox(arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.SupportsInt | typing.SupportsIndex, arg2: typing.SupportsInt | typing.SupportsIndex, arg3: typing.SupportsInt | typing.SupportsIndex, arg4: typing.SupportsInt | typing.SupportsIndex) -> tuple[int, int, int, int]:
+    """
+    One Philox4x32-10 block, for tests.
+    """
+FORMAT_VERSION: int = 4
+OPERAND0: int = -1
+OPS: dict = {'LIT': 1, 'NAME': 2, 'LISTED_NAME': 3, 'LIST': 4, 'JUMP': 5, 'UNLESS': 6, 'UNLESS_ANY': 7, 'UNLESS_FACT': 8, 'NUMBER': 9, 'NUMBER_WORDS': 10, 'CALL': 11, 'CALL_OBJECT': 12, 'CALL_PLACE': 13, 'CALL_EVENT': 14, 'SECTION': 15, 'END': 16}
+PLAYER_HERE: int = -16
+PSEUDO: dict = {'SCORE_CHANGE': 65280, 'SCORE': 65281, 'TURNS': 65282, 'MOVES': 65283, 'WON': 65284, 'LOST': 65285, 'EVENT': 65286, 'TEXT_MODE': 65287, 'OUTCOME': 65288, 'STEP': 65289, 'SCORE_CHANGE_ABS': 65290}
