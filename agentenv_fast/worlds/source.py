@@ -1,0 +1,323 @@
+"""SourceBuilder: a front end's way to write a Source (csrc/logic/source.h) as a plain dict.
+
+`agentenv_fast.native.compile_source(dict)` turns the dict into a compiled game. Keys are the field names of the C++
+structs; the enums below mirror those of the header, which tests/worlds/test_source.py checks.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Op(enum.IntEnum):
+    """Instructions of a text program; see source.h for what a, b, c and value mean."""
+
+    LIT = 1
+    NAME = 2
+    LISTED_NAME = 3
+    LIST = 4
+    JUMP = 5
+    UNLESS = 6
+    UNLESS_ANY = 7
+    UNLESS_FACT = 8
+    NUMBER = 9
+    NUMBER_WORDS = 10
+    CALL = 11
+    CALL_OBJECT = 12
+    CALL_PLACE = 13
+    CALL_EVENT = 14
+    SECTION = 15
+    END = 16
+
+
+class Article(enum.IntEnum):
+    NONE = 0
+    THE = 1
+    INDEFINITE = 2
+    CAPITAL_THE = 3
+
+
+class ObjectText(enum.IntEnum):
+    DESCRIPTION = 0
+    LISTED = 1
+    LOOK = 2
+    TITLE = 3
+
+
+class Section(enum.IntEnum):
+    BANNER = 0
+    OBJECTIVE = 1
+    BODY = 2
+    SCORE = 3
+    STATUS = 4
+    END = 5
+
+
+class Pseudo(enum.IntEnum):
+    """Values of the row's header that texts can read."""
+
+    SCORE_CHANGE = 0xFF00
+    SCORE = 0xFF01
+    TURNS = 0xFF02
+    MOVES = 0xFF03
+    WON = 0xFF04
+    LOST = 0xFF05
+    EVENT = 0xFF06
+    TEXT_MODE = 0xFF07
+    OUTCOME = 0xFF08
+    STEP = 0xFF09
+    SCORE_CHANGE_ABS = 0xFF0A
+    SCORE_BEFORE = 0xFF0B
+    SCORE_TOLD = 0xFF0C
+    NEXT_TURN = 0xFF0D
+
+
+class CompareOp(enum.IntEnum):
+    SET = 0
+    CLEAR = 1
+    EQUAL = 2
+    NOT_EQUAL = 3
+    LESS_EQUAL = 4
+    GREATER_EQUAL = 5
+
+
+class TextMode(enum.IntEnum):
+    TRACKED = 0
+    RAW = 1
+    EXTRA = 2
+
+
+PLAYER_HERE = -16  # as a container: the place where the player is
+
+
+def operand(k: int) -> int:
+    """Operand k of the last action or refusal, as an object argument."""
+    return -1 - k
+
+
+Atom = tuple  # (predicate, (args...)) or (predicate, (args...), negated)
+
+
+class Label:
+    """A place in a text program; jumps to it are patched once it is placed."""
+
+    __slots__ = ("at", "waiting")
+
+    def __init__(self) -> None:
+        self.at: int | None = None
+        self.waiting: list[int] = []
+
+
+class TextBuilder:
+    """Writes one text program. Every method that prints returns the builder, so that calls can be chained."""
+
+    def __init__(self, source: SourceBuilder, index: int) -> None:
+        self.index = index
+        self._source = source
+        self.code: list[tuple[int, int, int, int, int]] = []
+        self.facts: list[Atom] = []
+        self._open: list[Label] = []
+
+    def lit(self, text: str) -> TextBuilder:
+        """Prints `text`; cut texts only beside blanks, newlines or punctuation: tokens are made per literal."""
+        if text:
+            self._emit(Op.LIT, self._source.literal(text))
+        return self
+
+    def name(self, obj: int, article: Article = Article.NONE) -> TextBuilder:
+        return self._emit(Op.NAME, obj, article)
+
+    def listed_name(self, obj: int) -> TextBuilder:
+        return self._emit(Op.LISTED_NAME, obj)
+
+    def list(self, container: int, mask: int = 1) -> TextBuilder:
+        return self._emit(Op.LIST, container, mask)
+
+    def number(self, pseudo: int) -> TextBuilder:
+        return self._emit(Op.NUMBER, pseudo)
+
+    def number_words(self, pseudo: int) -> TextBuilder:
+        return self._emit(Op.NUMBER_WORDS, pseudo)
+
+    def call(self, program: int) -> TextBuilder:
+        return self._emit(Op.CALL, program)
+
+    def call_object(self, obj: int, which: ObjectText) -> TextBuilder:
+        return self._emit(Op.CALL_OBJECT, obj, which)
+
+    def call_place(self, which: ObjectText) -> TextBuilder:
+        return self._emit(Op.CALL_PLACE, 0, which)
+
+    def call_event(self) -> TextBuilder:
+        return self._emit(Op.CALL_EVENT)
+
+    def section(self, section: Section) -> TextBuilder:
+        return self._emit(Op.SECTION, section)
+
+    # -- control ------------------------------------------------------------------------------------------------------
+    def jump(self, label: Label) -> TextBuilder:
+        return self._emit(Op.JUMP, 0, 0, self._target(label))
+
+    def unless(self, var: int, op: CompareOp, value: int, label: Label) -> TextBuilder:
+        """Goes on if the comparison holds, else jumps."""
+        return self._emit(Op.UNLESS, var, op, self._target(label), value)
+
+    def unless_any(self, container: int, mask: int, label: Label) -> TextBuilder:
+        """Goes on if the container holds a child of the mask, else jumps."""
+        return self._emit(Op.UNLESS_ANY, container, mask, self._target(label))
+
+    def unless_fact(self, atom: Atom, label: Label) -> TextBuilder:
+        """Goes on if the fact holds, else jumps."""
+        self.facts.append(atom)
+        return self._emit(Op.UNLESS_FACT, len(self.facts) - 1, 0, self._target(label))
+
+    def place(self, label: Label) -> TextBuilder:
+        """The label's jumps end here."""
+        label.at = len(self.code)
+        for i in label.waiting:
+            op, a, b, _, value = self.code[i]
+            self.code[i] = (op, a, b, label.at, value)
+        label.waiting.clear()
+        return self
+
+    def _target(self, label: Label) -> int:
+        if label.at is not None:
+            raise ValueError(f"program {self.index}: a jump backwards; text programs run forward only")
+        label.waiting.append(len(self.code))
+        return 0
+
+    def _emit(self, op: Op, a: int = 0, b: int = 0, c: int = 0, value: int = 0) -> TextBuilder:
+        self.code.append((int(op), int(a), int(b), int(c), int(value)))
+        return self
+
+    def done(self) -> tuple[list[tuple[int, int, int, int, int]], list[Atom]]:
+        return [*self.code, (int(Op.END), 0, 0, 0, 0)], self.facts
+
+
+@dataclass
+class SourceBuilder:
+    """Collects a Source. Indices that methods return are those of the C++ vectors."""
+
+    name: str
+    family: str
+    types: list[tuple[str, list[int]]] = field(default_factory=list)
+    objects: list[dict[str, Any]] = field(default_factory=list)
+    predicates: list[tuple[str, bool]] = field(default_factory=list)
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    init: list[Atom] = field(default_factory=list)
+    quests: list[dict[str, Any]] = field(default_factory=list)
+    refusals: list[dict[str, Any]] = field(default_factory=list)
+    place_predicate: int = -1
+    player: int = -1
+    inventory: int = -1
+    frame: int = -1
+    start: int = -1
+    invalid: int = -1
+    max_score: int = 0
+    max_episode_steps: int = 100
+    extra_json: str = ""
+
+    def __post_init__(self) -> None:
+        self._programs: list[TextBuilder] = []
+        self._literals: dict[str, int] = {}
+        self._predicates: dict[Any, int] = {}
+
+    def literal(self, text: str) -> int:
+        """The id of a literal; the same text gets the same id."""
+        return self._literals.setdefault(text, len(self._literals))
+
+    def text(self) -> TextBuilder:
+        """A new text program."""
+        program = TextBuilder(self, len(self._programs))
+        self._programs.append(program)
+        return program
+
+    def type(self, name: str, parents: Iterable[int] = ()) -> int:
+        self.types.append((name, list(parents)))
+        return len(self.types) - 1
+
+    def object(self, id: str, type: int, **fields: Any) -> int:
+        self.objects.append({"id": id, "type": type, **fields})
+        return len(self.objects) - 1
+
+    def predicate(self, name: str, key: Any = None, *, placement: bool = False) -> int:
+        """The index of a predicate; `key` tells apart predicates of one name."""
+        key = name if key is None else key
+        if key not in self._predicates:
+            self._predicates[key] = len(self.predicates)
+            self.predicates.append((name, placement))
+        return self._predicates[key]
+
+    def rule(
+        self,
+        name: str,
+        *,
+        parameters: Sequence[tuple[int, int]],
+        preconditions: Sequence[Atom],
+        adds: Sequence[Atom],
+        deletes: Sequence[Atom],
+        command: Sequence[str | int],
+        operands: Sequence[int],
+        outcomes: Sequence[dict[str, Any]],
+    ) -> int:
+        self.rules.append(
+            {
+                "name": name,
+                "parameters": list(parameters),
+                "preconditions": list(preconditions),
+                "adds": list(adds),
+                "deletes": list(deletes),
+                "command": list(command),
+                "operands": list(operands),
+                "outcomes": list(outcomes),
+            }
+        )
+        return len(self.rules) - 1
+
+    def refusal(self, name: str, text: int, *, turn_passes: bool = True) -> int:
+        self.refusals.append({"name": name, "text": text, "turn_passes": turn_passes})
+        return len(self.refusals) - 1
+
+    def build(self) -> dict[str, Any]:
+        """The Source as a dict."""
+        return {
+            "name": self.name,
+            "family": self.family,
+            "types": self.types,
+            "objects": self.objects,
+            "predicates": self.predicates,
+            "rules": self.rules,
+            "init": self.init,
+            "place_predicate": self.place_predicate,
+            "player": self.player,
+            "inventory": self.inventory,
+            "quests": self.quests,
+            "programs": [program.done() for program in self._programs],
+            "literals": list(self._literals),
+            "refusals": self.refusals,
+            "texts": {"frame": self.frame, "start": self.start, "invalid": self.invalid},
+            "max_score": self.max_score,
+            "max_episode_steps": self.max_episode_steps,
+            "extra_json": self.extra_json,
+        }
+
+
+def outcome(
+    text: int,
+    conditions: Sequence[Atom] = (),
+    *,
+    applies: bool = True,
+    turn_passes: bool = True,
+    counts_as_move: bool | None = None,
+) -> dict[str, Any]:
+    """One alternative of a rule; `counts_as_move` defaults to `applies`."""
+    return {
+        "conditions": list(conditions),
+        "applies": applies,
+        "turn_passes": turn_passes,
+        "counts_as_move": applies if counts_as_move is None else counts_as_move,
+        "text": text,
+    }
