@@ -141,8 +141,9 @@ logic::Outcome outcome(const py::handle& value, const std::string& path) {
   f.field("conditions", [&](const py::handle& v, const std::string& p) { out.conditions = atoms(v, p); });
   f.bool_field("applies", out.applies);
   f.bool_field("turn_passes", out.turn_passes);
+  f.bool_field("counts_as_move", out.counts_as_move);
   f.int_field("text", out.text);
-  f.done("conditions, applies, turn_passes, text");
+  f.done("conditions, applies, turn_passes, counts_as_move, text");
   return out;
 }
 logic::Rule::Piece piece(const py::handle& value, const std::string& path) {
@@ -180,7 +181,7 @@ logic::Quest quest(const py::handle& value, const std::string& path) {
 logic::Instruction instruction(const py::handle& value, const std::string& path) {
   const auto parts = integers(value, path);
   if (parts.empty() || parts.size() > 5) bad(path, "want (op, a, b, c, value)");
-  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kEnd))
+  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kUnlessHolds))
     bad(path, "op " + std::to_string(parts[0]) + " is not known");
   const auto at = [&](size_t i) { return i < parts.size() ? parts[i] : 0; };
   return {static_cast<logic::Op>(parts[0]), at(1), at(2), at(3), at(4)};
@@ -315,7 +316,7 @@ void bind_source(py::module_& m) {
       {"JUMP", logic::Op::kJump}, {"UNLESS", logic::Op::kUnless}, {"UNLESS_ANY", logic::Op::kUnlessAny},
       {"UNLESS_FACT", logic::Op::kUnlessFact}, {"NUMBER", logic::Op::kNumber}, {"NUMBER_WORDS", logic::Op::kNumberWords},
       {"CALL", logic::Op::kCall}, {"CALL_OBJECT", logic::Op::kCallObject}, {"CALL_PLACE", logic::Op::kCallPlace},
-      {"CALL_EVENT", logic::Op::kCallEvent}, {"SECTION", logic::Op::kSection}, {"END", logic::Op::kEnd}};
+      {"CALL_EVENT", logic::Op::kCallEvent}, {"SECTION", logic::Op::kSection}, {"END", logic::Op::kEnd}, {"UNLESS_PRINTS", logic::Op::kUnlessPrints}, {"UNLESS_HOLDS", logic::Op::kUnlessHolds}};
   for (const auto& [name, op] : names) ops[name] = static_cast<int>(op);
   m.attr("OPS") = ops;
   py::dict pseudo;
@@ -323,7 +324,8 @@ void bind_source(py::module_& m) {
       {"SCORE_CHANGE", logic::kPseudoScoreChange}, {"SCORE", logic::kPseudoScore}, {"TURNS", logic::kPseudoTurns},
       {"MOVES", logic::kPseudoMoves}, {"WON", logic::kPseudoWon}, {"LOST", logic::kPseudoLost}, {"EVENT", logic::kPseudoEvent},
       {"TEXT_MODE", logic::kPseudoTextMode}, {"OUTCOME", logic::kPseudoOutcome}, {"STEP", logic::kPseudoStep},
-      {"SCORE_CHANGE_ABS", logic::kPseudoScoreChangeAbs}};
+      {"SCORE_CHANGE_ABS", logic::kPseudoScoreChangeAbs}, {"SCORE_BEFORE", logic::kPseudoScoreBefore},
+      {"SCORE_TOLD", logic::kPseudoScoreTold}, {"NEXT_TURN", logic::kPseudoNextTurn}};
   for (const auto& [name, variable] : variables) pseudo[name] = static_cast<int>(variable);
   m.attr("PSEUDO") = pseudo;
   m.attr("OPERAND0") = logic::kOperand0;

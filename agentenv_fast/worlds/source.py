@@ -31,6 +31,8 @@ class Op(enum.IntEnum):
     CALL_EVENT = 14
     SECTION = 15
     END = 16
+    UNLESS_PRINTS = 17
+    UNLESS_HOLDS = 18
 
 
 class Article(enum.IntEnum):
@@ -165,14 +167,22 @@ class TextBuilder:
         """Goes on if the comparison holds, else jumps."""
         return self._emit(Op.UNLESS, var, op, self._target(label), value)
 
-    def unless_any(self, container: int, mask: int, label: Label) -> TextBuilder:
-        """Goes on if the container holds a child of the mask, else jumps."""
-        return self._emit(Op.UNLESS_ANY, container, mask, self._target(label))
+    def unless_any(self, container: int, mask: int, label: Label, *, beside: int = 0) -> TextBuilder:
+        """Goes on if the container holds more than `beside` children of the mask, else jumps."""
+        return self._emit(Op.UNLESS_ANY, container, mask, self._target(label), beside)
 
     def unless_fact(self, atom: Atom, label: Label) -> TextBuilder:
         """Goes on if the fact holds, else jumps."""
         self.facts.append(atom)
         return self._emit(Op.UNLESS_FACT, len(self.facts) - 1, 0, self._target(label))
+
+    def unless_prints(self, obj: int, which: ObjectText, label: Label) -> TextBuilder:
+        """Runs an object's program; goes on if that printed something, else jumps."""
+        return self._emit(Op.UNLESS_PRINTS, obj, which, self._target(label))
+
+    def unless_holds(self, container: int, obj: int, label: Label) -> TextBuilder:
+        """Goes on if the object is a child of the container, else jumps."""
+        return self._emit(Op.UNLESS_HOLDS, container, 0, self._target(label), obj)
 
     def place(self, label: Label) -> TextBuilder:
         """The label's jumps end here."""

@@ -139,7 +139,7 @@ AE_HD inline void play(const Group& group, RowHeader* row, const logic::Program&
 }
 
 AE_HD inline void score_transition(const RewardWeights& weights, const RowHeader& row, Transition& out) {
-  const float change = static_cast<float>(row.score_change);
+  const float change = (row.flags & kLost) != 0 ? 0.0f : static_cast<float>(row.score_change);
   if (weights.terms == 1) {
     out.terms[0] = out.reward = weights.score * change;
     return;

@@ -620,7 +620,7 @@ class Grounder {
       GroundOutcome g;
       g.when = {when};
       g.turn_passes = outcome.turn_passes;
-      g.counts_as_move = outcome.applies;
+      g.counts_as_move = outcome.applies && outcome.counts_as_move;
       g.text = outcome.text;
       if (outcome.applies) effects(rule, binding, g);
       action.outcomes.push_back(std::move(g));

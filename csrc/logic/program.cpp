@@ -331,6 +331,12 @@ class Checker {
       case Op::kNumber: case Op::kNumberWords: variable(); break;
       case Op::kCall: index(static_cast<uint32_t>(code.a), h().programs.count, "called text"); break;
       case Op::kCallObject: argument(false); index(code.b, 4, "object text"); break;
+      case Op::kUnlessPrints: argument(false); index(code.b, 4, "object text"); jump(); break;
+      case Op::kUnlessHolds:
+        argument(true);
+        index(static_cast<uint32_t>(code.value), h().objects.count, "child of a text");
+        jump();
+        break;
       case Op::kCallPlace: index(code.b, 4, "place text"); break;
       case Op::kSection: index(static_cast<uint32_t>(code.a), 6, "section"); break;
       case Op::kCallEvent: case Op::kEnd: break;
@@ -367,7 +373,7 @@ void callees(const Program& p, const Code& code, Sink&& sink) {
   switch (static_cast<Op>(code.op)) {
     case Op::kCall: sink(static_cast<uint32_t>(code.a)); break;
     case Op::kListedName: case Op::kList: of_objects(static_cast<uint32_t>(ObjectText::kListed)); break;
-    case Op::kCallObject: of_objects(code.b); break;
+    case Op::kCallObject: case Op::kUnlessPrints: of_objects(code.b); break;
     case Op::kCallPlace:
       for (uint32_t i = 0; i < h.places.count; ++i) {
         if (code.b == static_cast<uint8_t>(ObjectText::kLook)) maybe(p.places[i].look);
@@ -462,7 +468,8 @@ class Bounds {
       const auto op = static_cast<Op>(code.op);
       if (op == Op::kEnd) from[at] = 0;
       else if (op == Op::kJump) from[at] = from[code.c];
-      else if (op == Op::kUnless || op == Op::kUnlessAny) from[at] = std::max(from[at + 1], from[code.c]);
+      else if (op == Op::kUnless || op == Op::kUnlessAny || op == Op::kUnlessHolds || op == Op::kUnlessPrints)
+        from[at] = std::max(here.fixed + from[at + 1], from[code.c]);
       else from[at] = here.fixed + from[at + 1];
     }
     result.fixed = from[0];
@@ -478,7 +485,7 @@ class Bounds {
       case Op::kNumber: return {c_.number, false};
       case Op::kNumberWords: return {c_.number_words, false};
       case Op::kCall: return of(static_cast<uint32_t>(code.a));
-      case Op::kCallObject: case Op::kCallPlace: case Op::kCallEvent: {
+      case Op::kCallObject: case Op::kCallPlace: case Op::kCallEvent: case Op::kUnlessPrints: {
         Bound most;
         callees(p_, code, [&](uint32_t text) {
           const Bound b = of(text);

@@ -13,7 +13,7 @@
 namespace ae::logic {
 
 constexpr uint32_t kMagic = 0x31504541;  // "AEP1"
-constexpr uint32_t kFormatVersion = 4;   // bump on any change of the layout or of what a table means
+constexpr uint32_t kFormatVersion = 5;   // bump on any change of the layout or of what a table means
 constexpr uint32_t kEngineLogic = 1;
 
 constexpr uint16_t kNone16 = 0xFFFF;

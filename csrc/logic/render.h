@@ -72,8 +72,10 @@ struct Renderer {
   Writer<Group>& out;
   uint32_t operand[kMaxOperands] = {0, 0, 0, 0};
   uint32_t steps = 0;
+  uint32_t printed = 0;  // literals so far
 
   AE_HD void literal(uint32_t index) {
+    ++printed;
     const Text& text = program.literals[index];
     out.put_text(program.pool + text.offset, text.size);
     if (out.tokens != nullptr) {
@@ -95,6 +97,9 @@ struct Renderer {
       case kPseudoOutcome: return row.last_outcome;
       case kPseudoStep: return static_cast<int32_t>(row.step);
       case kPseudoScoreChangeAbs: return row.score_change < 0 ? -row.score_change : row.score_change;
+      case kPseudoScoreBefore: return static_cast<int32_t>(row.score) - ((row.flags & kLost) != 0 ? 0 : row.score_change);
+      case kPseudoScoreTold: return static_cast<int32_t>(row.score) + ((row.flags & kLost) != 0 ? row.score_change : 0);
+      case kPseudoNextTurn: return static_cast<int32_t>(row.turns) + 1;
       default: return 0;
     }
   }
@@ -150,11 +155,24 @@ struct Renderer {
     }
     return 0;
   }
-  AE_HD bool any(int32_t argument, int32_t mask) const {
+  // Whether the container holds more than `beside` children of the mask.
+  AE_HD bool any(int32_t argument, int32_t mask, int32_t beside) const {
     const uint32_t from = container(argument);
     if (from == kNone32) return false;
     const Tree tree(world);
-    return next_listed(tree, tree.first(from), mask) != 0;
+    uint32_t link = next_listed(tree, tree.first(from), mask);
+    for (; link != 0 && beside > 0; --beside) link = next_listed(tree, tree.next(link - 1), mask);
+    return link != 0;
+  }
+
+  AE_HD bool holds_child(int32_t argument, uint32_t child) const {
+    const uint32_t from = container(argument), movable = program.objects[child].movable;
+    if (from == kNone32 || movable == kNone16) return false;
+    const Tree tree(world);
+    uint32_t link = tree.first(from);
+    for (uint32_t left = program.header->movables.count; link != 0 && link - 1 != movable && left != 0; --left)
+      link = tree.next(link - 1);
+    return link != 0;
   }
 
   AE_HD void list(int32_t argument, int32_t mask, uint32_t comma, uint32_t conjunction, uint32_t depth) {
@@ -219,7 +237,7 @@ struct Renderer {
           if (!compare(static_cast<CompareOp>(code.b), value(code.a), code.value)) at = first + code.c;
           break;
         case Op::kUnlessAny:
-          if (!any(code.a, code.b)) at = first + code.c;
+          if (!any(code.a, code.b, code.value)) at = first + code.c;
           break;
         case Op::kNumber: digits(value(code.a)); break;
         case Op::kNumberWords: words(value(code.a)); break;
@@ -232,6 +250,15 @@ struct Renderer {
           else run(program.objects[place.object].programs[code.b & 3], depth + 1);
           break;
         }
+        case Op::kUnlessPrints: {
+          const uint32_t before = printed;
+          run(program.objects[object(code.a)].programs[code.b & 3], depth + 1);
+          if (printed == before) at = first + code.c;
+          break;
+        }
+        case Op::kUnlessHolds:
+          if (!holds_child(code.a, static_cast<uint32_t>(code.value))) at = first + code.c;
+          break;
         case Op::kCallEvent: run(event_program(), depth + 1); break;
         case Op::kSection: out.tokens_on = (table.sections >> code.a) & 1u; break;
         case Op::kUnlessFact:

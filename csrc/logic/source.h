@@ -28,7 +28,7 @@ enum class Op : uint8_t {
   kList,           // a: container argument; b: object-class mask; children joined ", " and " and ", nothing if empty
   kJump,           // c: target instruction
   kUnless,         // a: var (or pseudo-variable), b: CompareOp, value in `value`; c: jumped to if the condition fails
-  kUnlessAny,      // a: container argument, b: object-class mask; c: jumped to if it holds no such child
+  kUnlessAny,      // a: container argument, b: object-class mask; c: jumped to if it holds no more than `value` such children
   kUnlessFact,     // a: index into TextProgram::facts (lifted form only; ground() turns it into kUnless/kJump/nothing)
   kNumber,         // a: pseudo-variable; printed in digits
   kNumberWords,    // a: pseudo-variable; "one", "two", ..., "minus three"
@@ -38,6 +38,8 @@ enum class Op : uint8_t {
   kCallEvent,      // the text of what just happened: start, action outcome, refusal or invalid-action reply
   kSection,        // a: Section of what follows (for token masks)
   kEnd,
+  kUnlessPrints,   // a: object argument; b: which of its programs (ObjectText), which is run; c: jumped to if it prints nothing
+  kUnlessHolds,    // a: container argument, `value`: object; c: jumped to if the object is not a child of the container
 };
 
 enum class Article : uint8_t { kNone = 0, kThe = 1, kIndefinite = 2, kCapitalThe = 3 };
@@ -57,6 +59,9 @@ enum Pseudo : int32_t {
   kPseudoOutcome,   // index of the outcome taken
   kPseudoStep,
   kPseudoScoreChangeAbs,
+  kPseudoScoreBefore,  // the score before the last step: what a status line shows that is not refreshed at the end
+  kPseudoScoreTold,    // the score with what the last step gained; a lost step tells its gain but does not count it
+  kPseudoNextTurn,     // turns + 1: the number in the status line
 };
 
 enum class CompareOp : uint8_t { kSet = 0, kClear = 1, kEqual = 2, kNotEqual = 3, kLessEqual = 4, kGreaterEqual = 5 };
@@ -119,6 +124,7 @@ struct Outcome {
   std::vector<Atom> conditions;  // conjunction; args are parameter indices
   bool applies = true;           // the rule's effects take place
   bool turn_passes = true;
+  bool counts_as_move = true;    // of an outcome that applies; one that does not is never counted
   int32_t text = -1;             // program; operands are Rule::operands
 };
 

@@ -97,10 +97,12 @@ AE_HD inline void run_axioms(const Program& program, RowHeader& row, const World
 }
 
 // Every quest in the order in which the original evaluates them: done, else failed, else won. Then the game's end.
+// A failed quest ends the story at once: the later ones are not evaluated, the game is not won, and what the earlier
+// ones gained in this step is told in the text (score_change) but not counted in the score.
 AE_HD inline void run_quests(const Program& program, RowHeader& row, const World& world) {
   bool lost = false, all_done = true, some_needed = false;
   int32_t gained = 0;
-  for (uint32_t i = 0; i < program.header->quests.count; ++i) {
+  for (uint32_t i = 0; i < program.header->quests.count && !lost; ++i) {
     const QuestRow& quest = program.quests[i];
     if (!world.flag(quest.done_var)) {
       if (holds(program, world, quest.fail)) {
@@ -116,9 +118,12 @@ AE_HD inline void run_quests(const Program& program, RowHeader& row, const World
     }
   }
   row.score_change = static_cast<int16_t>(gained > 32767 ? 32767 : (gained < -32768 ? -32768 : gained));
+  if (lost) {
+    row.flags |= kLost | kTerminated;
+    return;
+  }
   row.score += static_cast<float>(gained);
   if (some_needed && all_done) row.flags |= kWon | kTerminated;
-  else if (lost) row.flags |= kLost | kTerminated;
 }
 
 AE_HD inline uint32_t outcome_of(const Program& program, const World& world, const Action& action) {
