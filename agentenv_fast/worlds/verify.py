@@ -1,0 +1,175 @@
+"""Proof that compiled games equal the original step by step: text in three modes, score, end, moves, commands."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from agentenv_fast.worlds import suite as suites
+from agentenv_fast.worlds.original import MODES, Original, Shown, Transcript, follow, record, wander
+
+WALK_STEPS = 60
+MAX_STEPS = 1 << 20
+
+
+@dataclass
+class Difference:
+    """The first place where a game and its original part."""
+
+    path: Path
+    what: str
+    got: object
+    want: object
+    commands: list[str]
+
+    def __str__(self) -> str:
+        led = "\n".join(f"  > {c}" for c in self.commands) or "  (after reset)"
+        return f"{self.path}: {self.what} differs\n  got:  {self.got!r}\n  want: {self.want!r}\nafter\n{led}"
+
+
+@dataclass
+class Report:
+    """Of verify(). `str(report)` is the first difference, or one line that says what was compared."""
+
+    seed: int
+    games: int = 0
+    walks: int = 0
+    steps: int = 0
+    differences: list[Difference] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.differences
+
+    def __str__(self) -> str:
+        if self.differences:
+            return f"{self.differences[0]}\n(seed {self.seed}, {len(self.differences)} walks differ)"
+        return f"{self.games} games, {self.walks} walks, {self.steps} steps: equal to the original (seed {self.seed})"
+
+
+def verify(
+    paths: str | Path | Iterable[str | Path],
+    walks: int = 20,
+    seed: int | None = None,
+    *,
+    steps: int = WALK_STEPS,
+) -> Report:
+    """Plays games beside the original engine and compares every step, each game alone and all as rows of one batch.
+
+    Args:
+      paths: .json files with their .z8 beside them.
+      walks: random walks per game, beside its walkthrough; every second one has 20 % refused commands.
+      seed: of the walks; None: a fresh one, which the report names.
+      steps: at most, of one walk.
+    Raises: WorldError for a game that cannot be compiled, DependencyError without textworld.
+    """
+    files = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    report = Report(seed=secrets.randbits(31) if seed is None else seed)
+    transcripts = [t for file in files for t in transcripts_of(Path(file), walks, report.seed, steps)]
+    report.games, report.walks = len(files), len(transcripts)
+    report.steps = sum(len(t.commands) for t in transcripts)
+    for transcript in transcripts:
+        report.differences += replay([transcript])
+    if len(transcripts) > 1 and report.ok:
+        report.differences += replay(transcripts)
+    return report
+
+
+def transcripts_of(file: Path, walks: int, seed: int, steps: int) -> Iterator[Transcript]:
+    """The original's record of a game: its walkthrough, then random walks."""
+    original = Original(file)
+    try:
+        commands = json.loads(file.read_bytes()).get("metadata", {}).get("walkthrough") or []
+        if commands:
+            yield record(original, follow(commands), kind="walkthrough", limit=len(commands))
+        odd = refused_commands(file)
+        for walk in range(walks):
+            rng = random.Random(f"{seed}/{file.name}/{walk}")
+            if walk % 2:
+                yield record(original, wander(rng, odd), kind="refused", limit=steps)
+            else:
+                yield record(original, wander(rng), kind="random", limit=steps)
+    finally:
+        original.close()
+
+
+def refused_commands(file: Path) -> list[str]:
+    """Commands that the original mostly refuses, in words of this game."""
+    suite = suites.load(file)
+    extra = suite.extra(0)
+    return ["go north", "go south", "go east", "go west"] + [
+        f"{verb} {name}" for name, _ in extra["typed_entities"] for verb in ("take", "open", "close", "eat")
+    ]
+
+
+# -- replay -----------------------------------------------------------------------------------------------------------
+def replay(transcripts: Sequence[Transcript]) -> list[Difference]:
+    """Steps our engine through transcripts, one row each, in every text mode; → the first difference of each."""
+    from agentenv_fast.envs.vec_env import make
+
+    files = list(dict.fromkeys(t.path for t in transcripts))
+    suite = suites.load(files)
+    games = np.array([files.index(t.path) for t in transcripts], np.int32)
+    found: dict[int, Difference] = {}
+    for mode in MODES:
+        env = make(
+            suite,
+            num_envs=len(transcripts),
+            seed=0,
+            text_mode=mode,
+            tokens=None,
+            autoreset="disabled",
+            max_episode_steps=MAX_STEPS,
+            num_threads=1,
+        )
+        with env:
+            _replay_mode(env, transcripts, games, mode, found)
+    return [found[i] for i in sorted(found)]
+
+
+def _replay_mode(
+    env, transcripts: Sequence[Transcript], games: np.ndarray, mode: str, found: dict[int, Difference]
+) -> None:
+    env.reset(options={"game": games})
+    rows = [i for i in range(len(transcripts)) if i not in found]
+    for step in range(max(len(t.steps) for t in transcripts)):
+        rows = [i for i in rows if step < len(transcripts[i].steps) and i not in found]
+        if not rows:
+            return
+        info, terminated = None, np.zeros(len(rows), bool)
+        if step:
+            commands = [transcripts[i].steps[step].command or "" for i in rows]
+            _, _, terminated, _, info = env.step(commands, rows=np.array(rows, np.int32))
+        texts = env.get_state(np.array(rows, np.int32))
+        lists = env.get_available_actions(np.array(rows, np.int32))
+        for k, i in enumerate(rows):
+            want = transcripts[i].steps[step]
+            difference = _compare(mode, want, texts[k], lists[k], info, terminated, k)
+            if difference is not None:
+                done = [s.command for s in transcripts[i].steps[1 : step + 1]]
+                found[i] = Difference(transcripts[i].path, *difference, [c for c in done if c is not None])
+
+
+def _compare(mode: str, want: Shown, text: str, admissible: list[str], info, terminated, k: int):
+    if text != want.text[mode]:
+        return f"text ({mode})", text, want.text[mode]
+    if admissible != want.admissible:
+        return "admissible commands", admissible, want.admissible
+    if info is None:
+        return None
+    for name, got, wanted in (
+        ("score", int(info["score"][k]), want.score),
+        ("won", bool(info["won"][k]), want.won),
+        ("lost", bool(info["lost"][k]), want.lost),
+        ("done", bool(terminated[k]), want.won or want.lost),
+        ("moves", int(info["moves"][k]), want.moves),
+    ):
+        if got != wanted:
+            return name, got, wanted
+    return None
