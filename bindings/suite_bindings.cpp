@@ -141,6 +141,7 @@ void bind_suite(py::module_& m) {
       .def_property_readonly("max_text", &Bank::max_text)
       .def_property_readonly("max_admissible", &Bank::max_admissible)
       .def_property_readonly("max_episode_steps", &Bank::max_episode_steps)
+      .def_property_readonly("max_score", &Bank::max_score)
       .def("hash", [](const Bank& bank, uint32_t game) { return game_of(bank, game).header->content_hash; })
       .def("name", [](const Bank& bank, uint32_t game) {
         const auto& p = game_of(bank, game);

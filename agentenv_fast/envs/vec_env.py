@@ -92,16 +92,14 @@ class VecEnv:
         self._check(options)
         self.codec = _codec(suite, options["tokens"])
         self._infos = _infos(options["infos"])
-        bound = self.codec.bind(suite.bank) if self.codec is not None and self.codec.native else None
+        bound = suite.bound(self.codec) if self.codec is not None and self.codec.native else None
         self._encode_here = self.codec is not None and not self.codec.native
         reward = options["reward"]
         widths = self._widths(options, bound)
         self.spec = self._spec(options, widths, reward)
         self.nbytes = _fit(self._sizes(options, widths), self.num_envs)
         self._native = _core.Env(suite.bank, bound, self.num_envs, self._native_options(options, widths, reward))
-        if self.codec is not None:
-            tokens = self.codec.command_tokens(suite.commands)
-            self._native.set_token_commands([row[row != 0].tolist() for row in tokens])
+        self._knows_token_commands = False
         self._seed: int | np.ndarray | None = None
         self._given_seed = _seed(options["seed"], self.num_envs)
 
@@ -142,7 +140,6 @@ class VecEnv:
 
     def _spec(self, options: dict[str, Any], widths: dict[str, int], reward: RewardSpec | None) -> EnvSpec:
         suite, codec = self.suite, self.codec
-        scores = [suite.program(i).caps["max_score"] for i in range(min(len(suite), 64))]
         return EnvSpec(
             id=suite.id,
             num_envs=self.num_envs,
@@ -153,12 +150,12 @@ class VecEnv:
             autoreset=Autoreset(_value(options["autoreset"])),
             text_mode=options["text_mode"],
             reward_names=("score",) if reward is None else reward.names,
-            reward_range=(0.0, float(max(scores))) if reward is None else (-np.inf, np.inf),
+            reward_range=(0.0, float(suite.bank.max_score)) if reward is None else (-np.inf, np.inf),
             vocab_size=0 if codec is None else codec.vocab_size,
             max_tokens=0 if codec is None else widths["max_tokens"],
             max_text=widths["max_text"] if options["text"] else 0,
             max_admissible=widths["max_admissible"] if options["admissible"] == "ids" else 0,
-            max_command_tokens=0 if codec is None else codec.command_tokens(suite.commands).shape[1],
+            max_command_tokens=0 if codec is None else _command_width(suite, codec),
             tokens_exact=codec is None or codec.native,
             suite_hash=suite.hash,
             version=version(),
@@ -235,10 +232,19 @@ class VecEnv:
         Raises: ActionError for a wrong type, dtype, shape or device (and, if strict, for a bad action); nothing has
           been stepped then.
         """
+        if isinstance(action, tuple) and not self._knows_token_commands:
+            self._learn_token_commands()
         result = self._native.step(_host(action), _rows(rows))
         if self._infos or self._encode_here:
             self._finish(result[0], result[4], rows)
         return result
+
+    def _learn_token_commands(self) -> None:
+        """Token actions are looked up by the tokens of the suite's commands."""
+        if self.codec is not None:
+            table = self.codec.command_tokens(self.suite.commands)
+            self._native.set_token_commands([row[row != 0].tolist() for row in table])
+        self._knows_token_commands = True
 
     def observe(self, rows=None) -> tuple[dict, dict]:
         """The outputs of the current state again; nothing is stepped."""
@@ -413,6 +419,13 @@ def _codec(suite: Suite, tokens: Any) -> Codec | None:
     if isinstance(tokens, (str, Path)):
         return Codec.from_tokenizer(tokens)
     raise ConfigError(f"tokens: {tokens!r}, want 'words', a Codec, the path of a tokenizer.json, or None")
+
+
+def _command_width(suite: Suite, codec: Codec) -> int:
+    """Lc, the width of suite.command_tokens in this codec."""
+    if codec == suite.codec:
+        return suite.command_tokens.shape[1]
+    return codec.command_tokens(suite.commands).shape[1]
 
 
 def _seed(seed: Any, n: int) -> int | np.ndarray | None:

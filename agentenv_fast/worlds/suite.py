@@ -93,6 +93,7 @@ class Suite:
         self._fixed_words = None if words is None else tuple(words)
         self._splits = None if splits is None else list(splits)
         self._split = split
+        self._bound: dict[str, Any] = {}
         self.hash = self._content_hash()
         _alive[self.hash] = self
 
@@ -144,10 +145,16 @@ class Suite:
         """int32[C, Lc], each command in the default codec, padded with 0."""
         return self.codec.command_tokens(self.commands)
 
+    def bound(self, codec):
+        """The native token tables of a codec for these games; made once per codec."""
+        if codec.hash not in self._bound:
+            self._bound[codec.hash] = codec.bind(self.bank)
+        return self._bound[codec.hash]
+
     @functools.cached_property
     def caps(self) -> Caps:
         """Upper bounds over the games, rounded up to 64."""
-        tokens = self.codec.bind(self.bank).max_tokens
+        tokens = self.bound(self.codec).max_tokens
         bank = self.bank
         bounds = (bank.max_admissible, bank.max_text, tokens, bank.stride, len(self))
         return Caps(*(round_up(bound) for bound in bounds))

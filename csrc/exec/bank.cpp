@@ -26,6 +26,7 @@ Bank::Bank(const std::vector<std::string_view>& games) {
     max_text_ = std::max(max_text_, h.max_text);
     max_admissible_ = std::max(max_admissible_, h.max_admissible);
     max_episode_steps_ = std::max(max_episode_steps_, h.max_episode_steps);
+    max_score_ = std::max(max_score_, h.max_score);
   }
   std::unordered_set<std::string_view> seen;
   for (const auto& program : programs_)

@@ -32,6 +32,7 @@ class Bank {
   uint32_t max_text() const { return max_text_; }
   uint32_t max_admissible() const { return max_admissible_; }
   uint32_t max_episode_steps() const { return max_episode_steps_; }
+  int32_t max_score() const { return max_score_; }
 
  private:
   struct Aligned {
@@ -44,6 +45,7 @@ class Bank {
   std::vector<size_t> command_begin_;
   std::vector<int32_t> command_map_;
   uint32_t stride_ = 0, max_text_ = 0, max_admissible_ = 0, max_episode_steps_ = 0;
+  int32_t max_score_ = 0;
 };
 
 // A codec bound to a bank: the token ids of every literal of every game.
