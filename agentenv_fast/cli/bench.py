@@ -96,7 +96,9 @@ def _others(names: list[str], opened: Any, seconds: float, runs: int) -> dict[st
         "ceiling": measure.ceiling(seconds=seconds, runs=runs),
     }
     if is_path(names):
-        found["compile"] = measure.compile_times(files_of(names)[:32])
+        found["compile"] = measure.compile_times(
+            [file for file in files_of(names) if file.endswith(".json")][:32]
+        )
     else:
         found["generate"] = measure.generated_per_second(names[0], runs=runs)
     return found

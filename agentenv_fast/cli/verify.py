@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Annotated
 
 import typer
@@ -15,19 +16,25 @@ def verify(
         list[str], typer.Argument(help="Game files (.json, the .z8 beside them), folders or globs.")
     ],
     walks: Annotated[int, typer.Option(min=1, help="Random walks per game, beside the walkthrough.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the random walks.")] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of a walk at most.")] = 60,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the random walks; by default a fresh one.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON also on a terminal.")] = False,
 ) -> None:
     """Prove that compiled games equal the original, step by step. Exit 1 at the first difference. Needs textworld."""
     from agentenv_fast.worlds.verify import verify as compare
 
     paths = files_of(files)
+    seed = secrets.randbits(31) if seed is None else seed
     rows, differences = [], []
     with console(stderr=True).status("verifying") as status:
         for number, path in enumerate(paths, 1):
             status.update(f"verifying {number}/{len(paths)}: {path}")
-            report = compare(path, walks=walks, seed=seed)
-            rows.append({"file": path, "walks": report.walks, "steps": report.steps, "equal": report.ok})
+            report = compare(path, walks=walks, seed=seed, steps=steps)
+            rows.append(
+                {"file": path, "walks": report.walks, "steps": report.steps, "equal": report.ok, "seed": seed}
+            )
             if not report.ok:
                 differences.append(report)
     show(rows, title="beside the original engine", as_json=wants_json(as_json))
