@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from agentenv_fast.cli.suites import HELP, is_path, label, open_suite
 from agentenv_fast.errors import SuiteError
 from agentenv_fast.spec import Status
 
+_PROMPT = re.compile(r"\n>\s{64,}")
 _KEYS = "a number or a command; 'undo', 'restart', 'help' or 'quit'"
 
 
@@ -67,7 +69,8 @@ class Session:
 
     @property
     def text(self) -> str:
-        return self.env.get_state()[0].strip()
+        """The observation, without the prompt and the status line that TextWorld prints behind it."""
+        return _PROMPT.split(self.env.get_state()[0])[0].strip("\n")
 
     @property
     def commands(self) -> list[str]:
