@@ -58,7 +58,7 @@ class _Compiler:
         self._init()
         self._quests()
         source.frame, source.start = texts.frame(), texts.start()
-        source.invalid = texts.say("\nThat is not one of the commands listed.", Tail.PARSER)
+        source.invalid = texts.say("That is not one of the commands listed.", Tail.PARSER)
         source.place_predicate = source.predicate("at", ("at", 2), placement=True)
         source.player, source.inventory = self.objects["P"], self.objects["I"]
         source.max_score = int(game.max_score) if game.max_score != float("inf") else 0
@@ -82,8 +82,8 @@ class _Compiler:
     def _atom(self, fact: Fact) -> tuple[int, tuple[int, ...]]:
         return self._predicate(fact.name, len(fact.args)), tuple(self.objects[a] for a in fact.args)
 
-    def _state(self, name: str, obj: int) -> tuple[int, tuple[int, ...]]:
-        return self._predicate(name, 1), (obj,)
+    def _state(self, name: str, *objects: int) -> tuple[int, tuple[int, ...]]:
+        return self._predicate(name, len(objects)), objects
 
     def _init(self) -> None:
         """Of the children of one place the first declared comes first, so it is attached last."""

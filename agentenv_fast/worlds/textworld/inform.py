@@ -118,7 +118,9 @@ def _list(out: TextBuilder, word: str, scope: Scope, where: str) -> None:
     for start in ("a list of things in the ", "a list of things on the "):
         if word.startswith(start):
             container, empty, end = scope.object(word[len(start) :], where), Label(), Label()
-            out.unless_any(container, 1, empty).list(container).jump(end).place(empty).lit("nothing").place(end)
+            out.unless_any(container, 1, empty).list(container).jump(end).place(empty).lit("nothing").place(
+                end
+            )
             return
     raise WorldError(f"{where}: [{word}]: this substitution is not known")
 

@@ -11,33 +11,33 @@ from agentenv_fast.worlds.textworld.texts import COOKED, CUTS, Tail, Texts
 
 # rule → (placeholders that its texts name, sentence, tail)
 SENTENCES: dict[str, tuple[tuple[str, ...], str, Tail]] = {
-    "take": (("o",), "\nYou pick up {0} from the ground.", Tail.TAKE),
-    "take/c": (("o", "c"), "\nYou take {0} from {1}.", Tail.CARRY_OUT),
-    "take/s": (("o", "s"), "\nYou take {0} from {1}.", Tail.CARRY_OUT),
-    "drop": (("o",), "\nYou drop {0} on the ground.", Tail.REPORT),
-    "insert": (("o", "c"), "\nYou put {0} into {1}.", Tail.REPORT),
-    "put": (("o", "s"), "\nYou put {0} on {1}.", Tail.REPORT),
-    "open/d": (("d",), "\nYou open {0}.", Tail.REPORT),
-    "close/d": (("d",), "\nYou close {0}.", Tail.REPORT),
-    "lock/d": (("d", "k"), "\nYou lock {0}.", Tail.REPORT),
-    "unlock/d": (("d", "k"), "\nYou unlock {0}.", Tail.REPORT),
-    "close/c": (("c",), "\nYou close {0}.", Tail.REPORT),
-    "lock/c": (("c", "k"), "\nYou lock {0}.", Tail.REPORT),
-    "unlock/c": (("c", "k"), "\nYou unlock {0}.", Tail.REPORT),
-    "eat": (("f",), "\nYou eat {0}. Not bad.", Tail.REPORT),
-    "drink": (("f",), "\nYou drink {0}. Not bad.", Tail.REPORT),
-    "slice": (("f", "o"), "\nYou slice {0}.", Tail.CARRY_OUT),
-    "dice": (("f", "o"), "\nYou dice {0}.", Tail.CARRY_OUT),
-    "chop": (("f", "o"), "\nYou chop {0}.", Tail.CARRY_OUT),
-    "cook/oven/burned": (("f", "oven"), "\nYou burned {0}!", Tail.CARRY_OUT),
-    "cook/stove/burned": (("f", "stove"), "\nYou burned {0}!", Tail.CARRY_OUT),
-    "cook/toaster/burned": (("f", "toaster"), "\nYou burned {0}!", Tail.CARRY_OUT),
-    "cook/oven/cooked/raw": (("f", "oven"), "\nYou roasted {0}.", Tail.CARRY_OUT),
-    "cook/oven/cooked/needs_cooking": (("f", "oven"), "\nYou roasted {0}.", Tail.CARRY_OUT),
-    "cook/stove/cooked/raw": (("f", "stove"), "\nYou fried {0}.", Tail.CARRY_OUT),
-    "cook/stove/cooked/needs_cooking": (("f", "stove"), "\nYou fried {0}.", Tail.CARRY_OUT),
-    "cook/toaster/cooked/raw": (("f", "toaster"), "\nYou grilled {0}.", Tail.CARRY_OUT),
-    "cook/toaster/cooked/needs_cooking": (("f", "toaster"), "\nYou grilled {0}.", Tail.CARRY_OUT),
+    "take": (("o",), "You pick up {0} from the ground.", Tail.TAKE),
+    "take/c": (("o", "c"), "You take {0} from {1}.", Tail.CARRY_OUT),
+    "take/s": (("o", "s"), "You take {0} from {1}.", Tail.CARRY_OUT),
+    "drop": (("o",), "You drop {0} on the ground.", Tail.REPORT),
+    "insert": (("o", "c"), "You put {0} into {1}.", Tail.REPORT),
+    "put": (("o", "s"), "You put {0} on {1}.", Tail.REPORT),
+    "open/d": (("d",), "You open {0}.", Tail.REPORT),
+    "close/d": (("d",), "You close {0}.", Tail.REPORT),
+    "lock/d": (("d", "k"), "You lock {0}.", Tail.REPORT),
+    "unlock/d": (("d", "k"), "You unlock {0}.", Tail.REPORT),
+    "close/c": (("c",), "You close {0}.", Tail.REPORT),
+    "lock/c": (("c", "k"), "You lock {0}.", Tail.REPORT),
+    "unlock/c": (("c", "k"), "You unlock {0}.", Tail.REPORT),
+    "eat": (("f",), "You eat {0}. Not bad.", Tail.REPORT),
+    "drink": (("f",), "You drink {0}. Not bad.", Tail.REPORT),
+    "slice": (("f", "o"), "You slice {0}.", Tail.CARRY_OUT),
+    "dice": (("f", "o"), "You dice {0}.", Tail.CARRY_OUT),
+    "chop": (("f", "o"), "You chop {0}.", Tail.CARRY_OUT),
+    "cook/oven/burned": (("f", "oven"), "You burned {0}!", Tail.CARRY_OUT),
+    "cook/stove/burned": (("f", "stove"), "You burned {0}!", Tail.CARRY_OUT),
+    "cook/toaster/burned": (("f", "toaster"), "You burned {0}!", Tail.CARRY_OUT),
+    "cook/oven/cooked/raw": (("f", "oven"), "You roasted {0}.", Tail.CARRY_OUT),
+    "cook/oven/cooked/needs_cooking": (("f", "oven"), "You roasted {0}.", Tail.CARRY_OUT),
+    "cook/stove/cooked/raw": (("f", "stove"), "You fried {0}.", Tail.CARRY_OUT),
+    "cook/stove/cooked/needs_cooking": (("f", "stove"), "You fried {0}.", Tail.CARRY_OUT),
+    "cook/toaster/cooked/raw": (("f", "toaster"), "You grilled {0}.", Tail.CARRY_OUT),
+    "cook/toaster/cooked/needs_cooking": (("f", "toaster"), "You grilled {0}.", Tail.CARRY_OUT),
 }
 EXAMINE = {"examine/I": "o", "examine/s": "o", "examine/c": "o", "examine/t": "t", "examine/d": "d"}
 MISSING, UNCOOKED, UNCUT = (
@@ -85,13 +85,13 @@ class Rules:
         if name == "inventory":
             return (), [outcome(texts.inventory_text)]
         if name.startswith("go/"):
-            return ("r",), [outcome(texts.go_text)]
+            return (), [outcome(texts.go_text)]
         if name == "open/c":
             return ("c",), [outcome(texts.opened_text)]
         if name in EXAMINE:
             return (EXAMINE[name],), self._examine(index[EXAMINE[name]])
         operands, sentence, tail = SENTENCES[name]
-        return operands, [outcome(texts.say(sentence, tail))]
+        return operands, [outcome(texts.say(sentence, tail, _nouns(rule)))]
 
     def _examine(self, what: int) -> list[dict[str, Any]]:
         """A food whose printed name has a prefix is not recognised by textworld's tracking: no move is counted."""
@@ -144,7 +144,7 @@ class Rules:
             if parameter in foods:
                 bound[i] = (bound[i][0], self.objects[foods[parameter]])
         outcomes = self._guards(parameters, bound)
-        outcomes.append(outcome(self.texts.say("\nAdding the meal to your inventory.", Tail.CARRY_OUT)))
+        outcomes.append(outcome(self.texts.say("Adding the meal to your inventory.", Tail.CARRY_OUT)))
         self._add(rule, parameters, bound, [], outcomes)
 
     def _guards(self, parameters: list[Parameter], bound: list[tuple[int, int]]) -> list[dict[str, Any]]:
@@ -154,9 +154,7 @@ class Rules:
 
         def guard(text: str, predicate: str, args: tuple[int, ...], negated: bool) -> None:
             key = self.predicate(predicate, len(args))
-            out.append(
-                outcome(self.texts.say("\n" + text, Tail.REPORT), [(key, args, negated)], applies=False)
-            )
+            out.append(outcome(self.texts.say(text, Tail.REPORT), [(key, args, negated)], applies=False))
 
         for ingredient, food in self._ingredients():
             obj = self.objects[food]
@@ -178,6 +176,12 @@ class Rules:
         """(ingredient, food) in the order in which the original adds them to its recipe."""
         base = {ingredient: food for food, ingredient in self._args.get("base", [])}
         return [(e, base[e]) for e in self.game.entities if e in base and ("in", e, "RECIPE") in self._facts]
+
+
+def _nouns(rule: Rule) -> tuple[str | None, bool]:
+    between = [piece.strip() for is_name, piece in pieces(rule.command)[1:] if not is_name]
+    preposition = between[-1] if between else None
+    return preposition, preposition == "from"
 
 
 def pieces(template: str) -> list[tuple[bool, str]]:

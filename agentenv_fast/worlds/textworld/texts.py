@@ -21,6 +21,7 @@ from agentenv_fast.worlds.source import (
     operand,
 )
 from agentenv_fast.worlds.textworld import inform
+from agentenv_fast.worlds.textworld.clarity import Clarity, announce
 from agentenv_fast.worlds.textworld.game import Entity, GameFile
 
 PORTABLE, FIXED = 1, 2  # object classes: what lists show, and what they do not
@@ -53,6 +54,10 @@ BANNER = "\n".join(
 QUESTION = "\n\n\nWould you like to RESTART, RESTORE a saved game, QUIT or UNDO the last command?\n"
 
 
+Nouns = tuple[str | None, bool] | None
+ONE_NOUN: Nouns = (None, False)
+
+
 class Tail(enum.Enum):
     """Newlines after a text: (tracked, raw, extra) before prompt or score line, and before the end without one."""
 
@@ -71,15 +76,16 @@ class Texts:
         self.objects = objects
         self.fact = fact
         self.scope = inform.Scope(objects, fact)
-        self._tails: dict[tuple[Tail, bool], int] = {}
-        self._said: dict[tuple[str, Tail], int] = {}
+        self.clarity = Clarity(game, objects, fact)
+        self._tails: dict[Tail, int] = {}
+        self._said: dict[tuple[str, Tail, Nouns], int] = {}
         self._prefix: dict[str, int] = {}
         self.cooking = ("needs_cooking", 1) in game.logic.names
 
     def share(self) -> None:
         """Programs that many rules use."""
         self.look_text = self.look("")
-        self.go_text = self.look("\n", going=True)
+        self.go_text = self.look("\n")
         self.inventory_text = self.inventory()
         self.opened_text = self.opened()
         self.examine_text = self.examine()
@@ -98,7 +104,7 @@ class Texts:
         if self.is_food(entity):
             fields["listed"] = self._listed_food(entity, str(fields["indefinite"]))
         fields["description"] = self._description(entity)
-        return fields
+        return fields | self.clarity.fields(entity, self.source, str(fields["the"]))
 
     def is_food(self, entity: Entity) -> bool:
         return self.cooking and self.game.logic.is_a(entity.type, "f")
@@ -211,28 +217,36 @@ class Texts:
         return out.index
 
     # -- sentences ----------------------------------------------------------------------------------------------------
-    def say(self, text: str, tail: Tail) -> int:
-        """A sentence with its tail. {0} ... {3} are operands with "the", {0:a} with "a", {0:n} bare."""
-        if (text, tail) not in self._said:
-            out = self.source.text().section(Section.BODY)
+    def say(self, text: str, tail: Tail, nouns: Nouns = None) -> int:
+        """A sentence with its tail. {0} ... {3} are operands with "the", {0:a} with "a", {0:n} bare.
+
+        `nouns`: those of the command, for what the parser announces: the preposition between two (None: one noun),
+        and whether the first is looked for inside the second.
+        """
+        if (text, tail, nouns) not in self._said:
+            out = self._begin(nouns)
             for literal, k, article in _template(text):
                 out.lit(literal)
                 if k is not None:
                     out.name(operand(k), article)
-            self._said[text, tail] = out.call(self.tail(tail)).index
-        return self._said[text, tail]
+            self._said[text, tail, nouns] = out.call(self.tail(tail)).index
+        return self._said[text, tail, nouns]
 
-    def look(self, lead: str, *, going: bool = False) -> int:
+    def _begin(self, nouns: Nouns) -> TextBuilder:
+        out = self.source.text().section(Section.BODY).lit("\n")
+        if nouns is not None and self.clarity.rivals:
+            announce(out, nouns[0], inside=nouns[1])
+        return out
+
+    def look(self, lead: str) -> int:
         """The room, as `look` and `go` print it."""
         out = self.source.text().section(Section.BODY).lit(lead).call_place(ObjectText.LOOK)
         bare, end = Label(), Label()
-        out.unless_any(PLAYER_HERE, PORTABLE, bare).call(self.tail(Tail.REPORT, going)).jump(end)
-        return out.place(bare).call(self.tail(Tail.CARRY_OUT, going)).place(end).index
+        out.unless_any(PLAYER_HERE, PORTABLE, bare).call(self.tail(Tail.REPORT)).jump(end)
+        return out.place(bare).call(self.tail(Tail.CARRY_OUT)).place(end).index
 
     def examine(self) -> int:
-        out = (
-            self.source.text().section(Section.BODY).lit("\n").call_object(operand(0), ObjectText.DESCRIPTION)
-        )
+        out = self._begin(ONE_NOUN).call_object(operand(0), ObjectText.DESCRIPTION)
         return out.call(self.tail(Tail.CARRY_OUT)).index
 
     def inventory(self) -> int:
@@ -245,7 +259,7 @@ class Texts:
         return out.call(self.tail(Tail.CARRY_OUT)).index
 
     def opened(self) -> int:
-        out = self.source.text().section(Section.BODY).lit("\nYou open ").name(operand(0), Article.THE)
+        out = self._begin(ONE_NOUN).lit("You open ").name(operand(0), Article.THE)
         empty = Label()
         out.unless_any(operand(0), PORTABLE, empty).lit(", revealing ").list(operand(0), PORTABLE).place(
             empty
@@ -253,13 +267,13 @@ class Texts:
         return out.call(self.tail(Tail.REPORT)).index
 
     # -- score, end, prompt -------------------------------------------------------------------------------------------
-    def tail(self, kind: Tail, going: bool = False) -> int:
-        """The program of everything after a text. `going`: operand 0 is the room that was left."""
-        if (kind, going) not in self._tails:
-            self._tails[kind, going] = self._tail(kind, going)
-        return self._tails[kind, going]
+    def tail(self, kind: Tail) -> int:
+        """The program of everything after a text."""
+        if kind not in self._tails:
+            self._tails[kind] = self._tail(kind)
+        return self._tails[kind]
 
-    def _tail(self, kind: Tail, going: bool) -> int:
+    def _tail(self, kind: Tail) -> int:
         before, at_end = kind.value
         out = self.source.text()
         quiet, over, told, end = Label(), Label(), Label(), Label()
@@ -268,12 +282,12 @@ class Texts:
         _newlines(out, before).section(Section.SCORE)
         self._score_line(out)
         out.unless(Pseudo.WON, CompareOp.SET, 0, told)
-        out.lit("\n\n\n").call(self._end(going)).jump(end)
+        out.lit("\n\n\n").call(self._end()).jump(end)
         out.place(told).lit("\n\n").call(self._prompt()).jump(end)
         out.place(quiet).unless(Pseudo.WON, CompareOp.CLEAR, 0, over)
         _newlines(out, before).call(self._prompt()).jump(end)
         out.place(over)
-        _newlines(out, at_end).call(self._end(going))
+        _newlines(out, at_end).call(self._end())
         return out.place(end).index
 
     def _score_line(self, out: TextBuilder) -> None:
@@ -299,7 +313,7 @@ class Texts:
 
         return self._shared("[prompt]", write)
 
-    def _end(self, going: bool) -> int:
+    def _end(self) -> int:
         def write(out: TextBuilder) -> None:
             lost, said = Label(), Label()
             out.section(Section.END)
@@ -309,14 +323,11 @@ class Texts:
             out.place(lost).lit(" " * 54 + "*** You lost! ***\n\nYou scored ").place(said)
             self._total(out)
             out.lit(QUESTION).section(Section.STATUS).lit(">" + " " * QUESTION_BLANKS)
-            # The status line is not refreshed at the end: it shows the room, score and turn of before.
-            if going:
-                out.call_object(operand(0), ObjectText.TITLE)
-            else:
-                out.call_place(ObjectText.TITLE)
+            # Score and turn are not refreshed at the end, the room is.
+            out.call_place(ObjectText.TITLE)
             out.number(Pseudo.SCORE_BEFORE).lit("/").number(Pseudo.TURNS)
 
-        return self._shared(f"[end {going}]", write)
+        return self._shared("[end]", write)
 
     def _total(self, out: TextBuilder) -> None:
         unbounded = self.game.max_score == float("inf")
