@@ -92,6 +92,8 @@ class PPO:
                 f"ppo.minibatches: {self.config.minibatches} does not divide the {rows} rows (train.num_envs)"
             )
         check_rows(self.mesh, rows // self.config.minibatches, "ppo.minibatches")
+        if hasattr(self.policy, "compact"):
+            trajectory, commands = self.policy.compact(trajectory, commands)
         trajectory = jax.device_put(trajectory, trajectory_sharding(self.mesh, trajectory))
         batch = self._prepare(trajectory, commands)
         return self._learn(state, batch, key, jnp.float32(learning_rate), commands)

@@ -6,9 +6,10 @@
     last command           ┘
 
 It generalises to unseen games for two reasons: a command is nothing but its words, and each offered command comes
-with which of its words and word pairs occur in the text shown now and in the episode's first text (where goals are
-told). The pooled encoder is a product of the 0/1 vector of words present with the embedding matrix: one large
-operation, exact for vocabularies up to `words` ids and hashed beyond.
+with which of its words and word pairs occur in the text shown now, in the episode's first text (where goals are
+told) and in all texts of the episode (which repeat a standing goal). The pooled encoder is a product of the 0/1
+vector of words present with the embedding matrix: one large operation, exact for vocabularies up to `words` ids and
+hashed beyond.
 
 Axes: N rows, T steps, L tokens, K slots, C commands, F match features, H width of the core.
 """
@@ -24,11 +25,12 @@ import numpy as np
 from flax import nnx
 
 from agentenv_fast.errors import ConfigError
-from agentenv_fast.policy.words import command_marks, match, presence
+from agentenv_fast.policy.words import command_buckets, command_marks, match, presence, word_buckets
 from agentenv_fast.spec import Trajectory
 
 RECENCY_DECAY = 0.9  # an issued command's mark after one more step
 WORD_GAIN = 4.0  # brings pooled embeddings of deviation 0.1 near unit size
+COMPACT = 8192  # rows of a command table above which an update keeps only the commands that occur
 NEVER = -1e9  # the score of an empty slot; finite, so that 0 * score is 0
 
 
@@ -64,8 +66,8 @@ class SmallConfig:
 
     @property
     def num_matches(self) -> int:
-        """F: for now's and the first text each position and pair and two shares; whether and how lately issued."""
-        return 2 * (2 * self.positions + 1) + 2
+        """F: for three texts each position and pair and two shares; whether and how lately issued."""
+        return 3 * (2 * self.positions + 1) + 2
 
 
 class Carry(NamedTuple):
@@ -74,6 +76,7 @@ class Carry(NamedTuple):
     hidden: Any  # float32[N, H]
     goal: Any  # float32[N, embed], encoding of the episode's first text
     goal_words: Any  # uint8[N, words + match_pairs], what that text holds
+    lasting: Any  # uint8[N, words + match_pairs], what every text of the episode has held
     last: Any  # int32[N], suite id of the command issued before, -1 at first
     issued: Any  # float32[N, issued], 1 when issued, decaying
 
@@ -83,6 +86,7 @@ class Commands(NamedTuple):
 
     tokens: Any  # int32[C, Lc]
     marks: Any  # int32[C, 2 * positions - 1]
+    bucket: Any  # int32[C], where Carry.issued marks it
     code: Any = None  # float32[C, embed + slot_hidden], set by encode_commands
 
 
@@ -105,7 +109,9 @@ class SmallNet(nnx.Module):
         self.text = nnx.Param(0.1 * jax.random.normal(rngs.params(), (buckets, d)))
         self.words = nnx.Param(0.1 * jax.random.normal(rngs.params(), (config.words, d)))
         self.text_out = nnx.Linear(d, d, rngs=rngs)
-        self.command_out = nnx.Linear(3 * d, d + config.slot_hidden, rngs=rngs)
+        self.command_all = nnx.Linear(d, d + config.slot_hidden, rngs=rngs)
+        self.command_first = nnx.Linear(d, d + config.slot_hidden, use_bias=False, rngs=rngs)
+        self.command_last = nnx.Linear(d, d + config.slot_hidden, use_bias=False, rngs=rngs)
         self.join = nnx.Linear(4 * d, h, rngs=rngs)
         self.gru_in = nnx.Linear(h, 3 * h, rngs=rngs)
         self.gru_hidden = nnx.Linear(
@@ -126,16 +132,19 @@ class SmallNet(nnx.Module):
         return nnx.relu(self.text_out((present @ self.text[...]) * scale))
 
     def encode_commands(self, tokens):
-        """int32[C, Lc] → float32[C, embed + slot_hidden], from the first word, the last and the mean of all."""
-        buckets = jnp.where(tokens < self.words.shape[0], tokens, 2 + tokens % (self.words.shape[0] - 2))
-        there = (tokens > 0).astype(jnp.float32)[..., None]
-        each = self.words[...][buckets] * there
-        length = there.sum(1)
-        last = jnp.take_along_axis(each, jnp.maximum(length[..., None].astype(jnp.int32) - 1, 0), axis=1)[
-            :, 0
-        ]
-        pooled = each.sum(1) * jax.lax.rsqrt(jnp.maximum(length, 1.0))
-        return nnx.relu(self.command_out(jnp.concatenate([pooled, each[:, 0], last], axis=-1) * WORD_GAIN))
+        """int32[C, Lc] → float32[C, embed + slot_hidden], from the first word, the last and the sum of all.
+
+        Words are projected before they are looked up: a vocabulary is smaller than a suite's list of commands.
+        """
+        words = self.words[...] * WORD_GAIN
+        ids = word_buckets(tokens, words.shape[0])
+        there = tokens > 0
+        length = jnp.maximum(there.sum(1), 1)
+        pooled = (self.command_all(words)[ids] * there[..., None]).sum(1) * jax.lax.rsqrt(
+            length[:, None] + 0.0
+        )
+        final = jnp.take_along_axis(ids, length[:, None] - 1, axis=1)[:, 0]
+        return nnx.relu(pooled + self.command_first(words)[ids[:, 0]] + self.command_last(words)[final])
 
     def gru(self, inputs, hidden):
         """One step of a gated recurrent unit (Cho et al. 2014) with its input product, [N, 3H], already made."""
@@ -191,6 +200,7 @@ class SmallPolicy:
             hidden=jnp.zeros((n, c.hidden), jnp.float32),
             goal=jnp.zeros((n, c.embed), jnp.float32),
             goal_words=jnp.zeros((n, c.words + c.match_pairs), jnp.uint8),
+            lasting=jnp.zeros((n, c.words + c.match_pairs), jnp.uint8),
             last=jnp.full((n,), -1, jnp.int32),
             issued=jnp.zeros((n, c.issued), jnp.float32),
         )
@@ -198,6 +208,30 @@ class SmallPolicy:
     def encode_commands(self, params, commands: Commands | None = None) -> Commands:
         commands = self.commands if commands is None else commands
         return commands._replace(code=self._net(params).encode_commands(commands.tokens))
+
+    def compact(
+        self, trajectory: Trajectory, commands: Commands | None = None
+    ) -> tuple[Trajectory, Commands]:
+        """The same trajectory over a table of only those commands that occur in it. Host arrays; for large suites.
+
+        The table has min(C, COMPACT) rows, or the next multiple that holds them all: few shapes, few compilations.
+        """
+        commands = self.commands if commands is None else commands
+        total = commands.tokens.shape[0]
+        if total <= COMPACT:
+            return trajectory, commands
+        admissible, last = np.asarray(trajectory.obs["admissible"]), np.asarray(trajectory.carry.last)
+        occurs = np.zeros(total, bool)
+        occurs[admissible[admissible >= 0]] = True
+        occurs[last[last >= 0]] = True
+        ids = np.flatnonzero(occurs)
+        local = np.full(total + 1, -1, np.int32)  # the last entry serves -1
+        local[ids] = np.arange(len(ids), dtype=np.int32)
+        rows = np.zeros(-(-len(ids) // COMPACT) * COMPACT, np.int32)
+        rows[: len(ids)] = ids
+        table = Commands(*(jnp.asarray(np.asarray(part)[rows]) for part in commands[:3]))
+        obs = {**trajectory.obs, "admissible": local[admissible]}
+        return trajectory._replace(obs=obs, carry=trajectory.carry._replace(last=local[last])), table
 
     def act(self, params, obs, carry, first, key, *, commands=None, greedy=False):
         """Chooses one offered command in each row.
@@ -211,7 +245,7 @@ class SmallPolicy:
         logits, value, carry = self.forward(params, obs, carry, first, commands=commands)
         action = choose(logits, key, greedy)
         logp = jnp.take_along_axis(jax.nn.log_softmax(logits), action[:, None], axis=1)[:, 0]
-        return action, logp, value, self.remember(carry, obs, action)
+        return action, logp, value, self.remember(carry, obs, action, commands=commands)
 
     def scores(self, params, obs, carry, *, first=None, commands=None):
         """→ float32[N, K], unnormalised; -inf where there is no command."""
@@ -238,14 +272,14 @@ class SmallPolicy:
         scores, value = net.heads(state, offered, features.match, features.offered)
         return scores, value, carry._replace(hidden=hidden, goal=goal)
 
-    def remember(self, carry: Carry, obs, action) -> Carry:
+    def remember(self, carry: Carry, obs, action, *, commands=None) -> Carry:
         """The carry after `action` int32[N] was issued."""
+        commands = self.commands if commands is None else commands
         if not self.config.last_command:
             return carry
         issued = jnp.maximum(jnp.take_along_axis(obs["admissible"], action[:, None], axis=1)[:, 0], 0)
-        bucket = issued % self.config.issued
         rows = jnp.arange(action.shape[0], dtype=jnp.int32)
-        return carry._replace(last=issued, issued=carry.issued.at[rows, bucket].set(1.0))
+        return carry._replace(last=issued, issued=carry.issued.at[rows, commands.bucket[issued]].set(1.0))
 
     def prepare(self, trajectory: Trajectory, *, commands=None) -> Trajectory:
         """The trajectory with obs replaced by Features: the part of `evaluate` that needs no gradient."""
@@ -254,12 +288,12 @@ class SmallPolicy:
         def step(carry, at):
             obs, action, first = at
             features, carry = self._read(obs, self._clear(carry, first), first, commands)
-            return self.remember(carry, obs, action), features
+            return self.remember(carry, obs, action, commands=commands), features
 
         _, features = jax.lax.scan(
             step, trajectory.carry, (trajectory.obs, trajectory.action, trajectory.first)
         )
-        carry = trajectory.carry._replace(goal_words=(), last=(), issued=())
+        carry = trajectory.carry._replace(goal_words=(), lasting=(), last=(), issued=())
         return trajectory._replace(obs=features, carry=carry)
 
     def evaluate(self, params, trajectory: Trajectory, *, commands=None):
@@ -308,10 +342,9 @@ class SmallPolicy:
             raise ConfigError(f"command_tokens: dtype {tokens.dtype} shape {tokens.shape}, want int32[C, Lc]")
         c = self.config
         rows, width = (-len(tokens)) % (16 if len(tokens) <= 64 else 256), (-tokens.shape[1]) % 4
-        tokens = jnp.asarray(np.pad(tokens, ((0, rows), (0, width))))  # few shapes, few compilations
-        return Commands(
-            tokens, command_marks(tokens, words=c.words, pairs=c.match_pairs, positions=c.positions)
-        )
+        tokens = np.pad(tokens, ((0, rows), (0, width)))  # few shapes, few compilations
+        marks = command_marks(tokens, words=c.words, pairs=c.match_pairs, positions=c.positions)
+        return Commands(*(jnp.asarray(part) for part in (tokens, marks, command_buckets(tokens, c.issued))))
 
     def _net(self, params) -> SmallNet:
         return nnx.merge(self.graph, nnx.State(params))
@@ -326,18 +359,19 @@ class SmallPolicy:
         c = self.config
         present = presence(obs["tokens"], words=c.words, pairs=c.match_pairs)
         goal_words = jnp.where(first[:, None], present, carry.goal_words)
+        lasting = jnp.where(first[:, None], present, jnp.minimum(carry.lasting, present))
         slots = jnp.arange(obs["admissible"].shape[1], dtype=jnp.int32)
         offered = slots < jnp.maximum(obs["admissible_count"], 1)[:, None]
         admissible = jnp.maximum(obs["admissible"], 0)
         issued = carry.issued * RECENCY_DECAY
         features = Features(
             present=self._fold(present),
-            match=self._matches(present, goal_words, issued, admissible, commands),
+            match=self._matches((present, goal_words, lasting), issued, admissible, commands),
             admissible=admissible,
             offered=offered,
             last=carry.last,
         )
-        return features, carry._replace(goal_words=goal_words, issued=issued)
+        return features, carry._replace(goal_words=goal_words, lasting=lasting, issued=issued)
 
     def _fold(self, present):
         """uint8[N, words + match_pairs] → uint8[N, words + pairs], what the encoder reads."""
@@ -345,19 +379,14 @@ class SmallPolicy:
         pairs = present[:, c.words :].reshape(len(present), c.match_pairs // c.pairs, c.pairs).max(axis=1)
         return jnp.concatenate([present[:, : c.words], pairs], axis=1)
 
-    def _matches(self, present, goal_words, issued, admissible, commands: Commands):
-        recency = jnp.take_along_axis(issued, admissible % self.config.issued, axis=1)[..., None]
-        history = [recency, (recency > 0).astype(jnp.float32)]
-        if not self.config.matches:
-            width = self.config.num_matches - 2
-            return jnp.concatenate([jnp.zeros((*admissible.shape, width), jnp.float32), *history], axis=-1)
+    def _matches(self, texts, issued, admissible, commands: Commands):
+        """float32[N, K, F], of the text now, the episode's first, and what all of its texts share."""
+        recency = jnp.take_along_axis(issued, commands.bucket[admissible], axis=1)[..., None]
         marks = commands.marks[admissible]
-        goal = (
-            match(goal_words, marks)
-            if self.config.first_text
-            else jnp.zeros((*admissible.shape, marks.shape[-1] + 2))
-        )
-        return jnp.concatenate([match(present, marks), goal, *history], axis=-1)
+        used = (self.config.matches, self.config.matches and self.config.first_text, self.config.matches)
+        none = jnp.zeros((*admissible.shape, marks.shape[-1] + 2), jnp.float32)
+        found = [match(text, marks) if use else none for text, use in zip(texts, used, strict=True)]
+        return jnp.concatenate([*found, recency, (recency > 0).astype(jnp.float32)], axis=-1)
 
     def _gather(self, code, features: Features):
         """→ codes of the offered commands [..., K, :] and of the last command [..., embed], 0 where none."""

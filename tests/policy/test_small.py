@@ -177,7 +177,7 @@ def test_a_draw_by_game_does_not_depend_on_the_batch(policy, params):
 
 def test_the_default_is_cheap_and_small():
     policy = SmallPolicy(SmallConfig(words=512), ProbeEnv("matching", 2).command_tokens)
-    assert policy.flops(k=24) <= 500_000
+    assert policy.flops(k=24) <= 520_000  # about half a MFLOP
     count = sum(x.size for x in jax.tree.leaves(policy.abstract_params()))
     assert count < 400_000
 

@@ -1,5 +1,7 @@
 """Words and pairs that occur, and how commands match them, against plain Python."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,9 +40,8 @@ def test_presence_is_the_set_of_words_and_pairs(tokens):
     for row, ids in zip(got, tokens, strict=True):
         ids = [int(i) for i in ids if i]
         assert set(np.flatnonzero(row[:WORDS])) == set(ids)
-        assert set(np.flatnonzero(row[WORDS:])) == {
-            bucket_of_pair(a, b) for a, b in zip(ids, ids[1:], strict=False)
-        }
+        near = [*itertools.pairwise(ids), *zip(ids, ids[2:], strict=False)]
+        assert set(np.flatnonzero(row[WORDS:])) == {bucket_of_pair(a, b) for a, b in near}
 
 
 def test_padding_changes_nothing():
@@ -59,7 +60,7 @@ def test_a_command_is_matched_by_position_and_by_share():
     commands = np.array([[10, 11, 12, 0], [10, 13, 14, 0]], np.int32)
     marks = np.asarray(command_marks(commands, **SIZES, positions=4))
     assert marks.shape == (2, 7) and (marks[:, 3] == -1).all()
-    present = np.asarray(presence(np.array([[9, 11, 12, 10]], np.int32), **SIZES))
+    present = np.asarray(presence(np.array([[9, 11, 12, 20, 10]], np.int32), **SIZES))
     got = np.asarray(match(present, marks[None]))[0]
     np.testing.assert_array_equal(got[0, :4], [1, 1, 1, 0])  # take, red, key occur
     np.testing.assert_array_equal(got[0, 4:7], [0, 1, 0])  # "red key" does as a pair, "take red" does not
