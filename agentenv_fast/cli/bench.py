@@ -131,9 +131,11 @@ def _print(steps: list[dict[str, Any]], others: dict[str, Any]) -> None:
 
 
 def _best_single(steps: list[dict[str, Any]]) -> float:
-    return max(
-        (r["steps_per_second"] for r in steps if r["threads"] == 1 and "steps_per_second" in r), default=0.0
-    )
+    """Of the fullest layer that was measured, on one core: what the original does at each step, and tokens."""
+    measured = [record for record in steps if record["threads"] == 1 and "steps_per_second" in record]
+    order = list(measure.LAYERS)
+    fullest = max((order.index(record["layer"]) for record in measured), default=0)
+    return max((r["steps_per_second"] for r in measured if r["layer"] == order[fullest]), default=0.0)
 
 
 def _story(names: list[str]) -> str:

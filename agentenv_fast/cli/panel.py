@@ -122,6 +122,12 @@ class Panel:
         )
 
     def _progress(self) -> Table:
+        if not self._train:
+            waiting = Table.grid(padding=(0, 1))
+            waiting.add_row(
+                Text(f"making games and compiling, {_clock(time.monotonic() - self._began)} gone")
+            )
+            return waiting
         step, total = int(self._train.get("env_step") or 0), self._train.get("total_steps") or self._total
         cells: list[RenderableType] = [
             Text(f"{step:,}" + (f" / {int(total):,}" if total else "") + " env steps")
