@@ -46,7 +46,11 @@ def train(
 
     loaded = None if resume else _config(suite, eval_suite, config, settings)
     title = f"training on {label(suite)}" if suite else f"resuming {resume}" if resume else "training"
-    result = run_training(loaded, out=out, resume=resume, display=make_display(title))
+    display = make_display(title)
+    try:
+        result = run_training(loaded, out=out, resume=resume, display=display)
+    finally:
+        display.close()
     _report(result)
     if result.status == "interrupted":
         raise typer.Exit(130)
