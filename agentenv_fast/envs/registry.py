@@ -16,7 +16,7 @@ from agentenv_fast.errors import ConfigError, SuiteError
 
 ENTRY_POINTS = "agentenv_fast.suites"
 STANDARD = {"split": "train", "size": 512, "seed": 0, "level": "medium"}  # what every factory is offered
-_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?-v\d+")
+_ID = re.compile(r"[A-Za-z0-9_.-]+-v\d+")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ _BUILT_IN = {
     )
 }
 _registered: dict[str, Entry] = {}
+_listeners: list[Callable[[str], None]] = []
 
 
 def register(id: str, factory: Callable[..., Any] | str, *, card: dict[str, Any]) -> None:
@@ -57,7 +58,7 @@ def register(id: str, factory: Callable[..., Any] | str, *, card: dict[str, Any]
     whose name is the id and whose object is the factory (its attribute `card` is the card).
 
     Args:
-      id: a name that ends in a version, "house-v0" or "lab/house-v0"; the version rises when any trajectory changes.
+      id: a name that ends in a version, "house-v0"; the version rises when any trajectory changes.
       factory: (split, size, seed, level, **params) → Suite; what its signature lacks is not passed. Or a string
         "module:function".
       card: what a person should know: {"summary": str, "levels": [...], ...}; plain data.
@@ -77,6 +78,13 @@ def register(id: str, factory: Callable[..., Any] | str, *, card: dict[str, Any]
             f"register: {id!r} is taken ({taken.origin}); choose another id or raise its version"
         )
     _registered[id] = Entry(id, factory, dict(card))
+    for listener in _listeners:
+        listener(id)
+
+
+def on_register(listener: Callable[[str], None]) -> None:
+    """Calls listener(id) for every suite registered from now on; an adapter passes them on to its own registry."""
+    _listeners.append(listener)
 
 
 def make_suite(id: str, **arguments: Any) -> Any:
