@@ -90,9 +90,9 @@ class Generator {
   std::vector<std::vector<uint8_t>> run() {
     std::vector<std::vector<uint8_t>> out;
     std::unordered_set<uint64_t> seen;
-    const uint64_t last = 1000ull + 200ull * size_;  // a family that repeats itself ends here
+    uint32_t last_new = 0;
     for (uint32_t index = 0; out.size() < size_; index += kChunk) {
-      if (index > last || index > 0xFFFFFFFFu - kChunk)
+      if (index - last_new > kPatience || index > 0xFFFFFFFFu - kChunk)  // the family repeats itself
         throw logic::CompileError{family_.name + ": only " + std::to_string(out.size()) + " different games in split " + split_ +
                                   " among the first " + std::to_string(index) + "; ask for fewer or for larger worlds"};
       std::vector<Compiled> chunk(kChunk);
@@ -101,6 +101,7 @@ class Generator {
       for (Compiled& game : chunk) {
         if (!game.wanted || out.size() == size_ || !seen.insert(game.hash).second) continue;
         out.push_back(std::move(game.bytes));
+        last_new = index;
       }
     }
     return out;
@@ -108,6 +109,7 @@ class Generator {
 
  private:
   static constexpr uint32_t kChunk = 64;
+  static constexpr uint32_t kPatience = 3000;  // indices without a new game of the split
 
   void fill(std::vector<Compiled>& chunk, uint32_t first, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
