@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from agentenv_fast.errors import WorldError
-from agentenv_fast.worlds.source import SourceBuilder
+from agentenv_fast.worlds.source import Atom, SourceBuilder
 from agentenv_fast.worlds.textworld.extras import extras
 from agentenv_fast.worlds.textworld.game import Fact, GameFile, read
-from agentenv_fast.worlds.textworld.rules import Rules
+from agentenv_fast.worlds.textworld.rules import DRUNK, Rules
 from agentenv_fast.worlds.textworld.texts import Tail, Texts
 
+MAX_ALTERNATIVES = 256
 PLACEMENT = frozenset({"at", "in", "on"})
 
 
@@ -45,6 +46,7 @@ class _Compiler:
     def __init__(self, game: GameFile, name: str) -> None:
         self.game = game
         self.source = SourceBuilder(name, "textworld")
+        self.drinkable = {f.args[0] for f in game.facts if f.name == "drinkable"}
 
     def run(self) -> dict[str, Any]:
         source, game = self.source, self.game
@@ -77,6 +79,8 @@ class _Compiler:
         return {e.id: self.source.object(e.id, self.types[e.type]) for e in entities}
 
     def _predicate(self, name: str, arity: int) -> int:
+        if name == DRUNK:
+            return self.source.predicate("in", DRUNK)
         return self.source.predicate(name, (name, arity), placement=name in PLACEMENT and arity == 2)
 
     def _atom(self, fact: Fact) -> tuple[int, tuple[int, ...]]:
@@ -95,22 +99,32 @@ class _Compiler:
         for i, quest in enumerate(self.game.quests):
             self.source.quests.append(
                 {
-                    "fail_events": [
-                        self._condition(e, f"quests[{i}].fail_events[{j}]") for j, e in enumerate(quest.fail)
-                    ],
-                    "win_events": [
-                        self._condition(e, f"quests[{i}].win_events[{j}]") for j, e in enumerate(quest.win)
-                    ],
+                    "fail_events": self._events(quest.fail, f"quests[{i}].fail_events"),
+                    "win_events": self._events(quest.win, f"quests[{i}].win_events"),
                     "reward": quest.reward,
                     "optional": quest.optional,
                     "repeatable": quest.repeatable,
                 }
             )
 
-    def _condition(self, event: list[Fact], where: str) -> list[tuple[int, tuple[int, ...]]]:
-        """Inform tests only what its texts can say; facts without an Inform text are dropped."""
+    def _events(self, events: list[list[Fact]], where: str) -> list[list[Atom]]:
+        return [c for j, event in enumerate(events) for c in self._conditions(event, f"{where}[{j}]")]
+
+    def _conditions(self, event: list[Fact], where: str) -> list[list[Atom]]:
+        """Conjunctions, one of which must hold. Facts that Inform has no text for are not tested.
+
+        For the story a thing that was drunk is consumed, although textworld does not notice.
+        """
         logic, entities = self.game.logic, self.game.entities
         kept = [f for f in event if logic.inform_text(f.name, tuple(entities[a].type for a in f.args))]
         if not kept:
             raise WorldError(f"{where}: none of its facts can be tested by the story file")
-        return [self._atom(f) for f in dict.fromkeys(kept)]
+        out: list[list[Atom]] = [[]]
+        for fact in dict.fromkeys(kept):
+            choices = [self._atom(fact)]
+            if fact.name == "consumed" and fact.args[0] in self.drinkable:
+                choices.append((self._predicate(DRUNK, 2), (self.objects[fact.args[0]], self.objects["I"])))
+            out = [[*conjunction, choice] for conjunction in out for choice in choices]
+            if len(out) > MAX_ALTERNATIVES:
+                raise WorldError(f"{where}: more than {MAX_ALTERNATIVES} ways to meet one condition")
+        return out

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentenv_fast.worlds.source import SourceBuilder, outcome
 from agentenv_fast.worlds.textworld.game import GameFile
-from agentenv_fast.worlds.textworld.logic import CONSTANT_TYPES, Parameter, Rule
+from agentenv_fast.worlds.textworld.logic import CONSTANT_TYPES, Parameter, Predicate, Rule
 from agentenv_fast.worlds.textworld.texts import COOKED, CUTS, Tail, Texts
 
 # rule → (placeholders that its texts name, sentence, tail)
@@ -39,6 +39,8 @@ SENTENCES: dict[str, tuple[tuple[str, ...], str, Tail]] = {
     "cook/toaster/cooked/raw": (("f", "toaster"), "You grilled {0}.", Tail.CARRY_OUT),
     "cook/toaster/cooked/needs_cooking": (("f", "toaster"), "You grilled {0}.", Tail.CARRY_OUT),
 }
+DRUNK = "in (drunk)"  # in(food, I) of a thing that was drunk: listed among the facts as before, but nowhere to be seen
+UNSEEN = "You can't see any such thing."
 EXAMINE = {"examine/I": "o", "examine/s": "o", "examine/c": "o", "examine/t": "t", "examine/d": "d"}
 MISSING, UNCOOKED, UNCUT = (
     "You still miss something.",
@@ -67,8 +69,12 @@ class Rules:
         for rule in rules:
             if rule.name.startswith("make/recipe/"):
                 self._make(rule)
+            elif rule.name == "drink":
+                self._plain(_drinking(rule))
             else:
                 self._plain(rule)
+            if "drinkable" in self._args:
+                self._of_a_drunk_thing(rule)
 
     def _plain(self, rule: Rule) -> None:
         parameters = rule.parameters()
@@ -91,7 +97,8 @@ class Rules:
         if name in EXAMINE:
             return (EXAMINE[name],), self._examine(index[EXAMINE[name]])
         operands, sentence, tail = SENTENCES[name]
-        return operands, [outcome(texts.say(sentence, tail, _nouns(rule)))]
+        said = texts.say(sentence, tail, _nouns(rule))
+        return operands, [outcome(said, counts_as_move=name != "drink")]
 
     def _examine(self, what: int) -> list[dict[str, Any]]:
         """A food whose printed name has a prefix is not recognised by textworld's tracking: no move is counted."""
@@ -128,6 +135,17 @@ class Rules:
             operands=operands,
             outcomes=outcomes,
         )
+
+    def _of_a_drunk_thing(self, rule: Rule) -> None:
+        """textworld does not notice that something was drunk and still offers it; the story cannot see it."""
+        held = [p for p in rule.preconditions if p.name == "in" and p.args[1].type == "I"]
+        if len(held) != 1 or not self.game.logic.is_a("f", held[0].args[0].type):
+            return
+        gone = tuple(Predicate(DRUNK, p.args) if p in held else p for p in rule.preconditions)
+        unseen = [outcome(self.texts.say(UNSEEN, Tail.PARSER), applies=False, turn_passes=False)]
+        parameters = rule._replace(preconditions=gone, adds=(), deletes=()).parameters()
+        bound = [self._bound(p) for p in parameters]
+        self._add(rule._replace(preconditions=gone, adds=(), deletes=()), parameters, bound, [], unseen)
 
     # -- preparing a meal: Inform checks more than the rule does ------------------------------------------------------
     def _make(self, rule: Rule) -> None:
@@ -176,6 +194,12 @@ class Rules:
         """(ingredient, food) in the order in which the original adds them to its recipe."""
         base = {ingredient: food for food, ingredient in self._args.get("base", [])}
         return [(e, base[e]) for e in self.game.entities if e in base and ("in", e, "RECIPE") in self._facts]
+
+
+def _drinking(rule: Rule) -> Rule:
+    """What drinking does to the story; the fact in(food, I) that textworld keeps becomes one of its own."""
+    held = next(p for p in rule.preconditions if p.name == "in")
+    return rule._replace(adds=(Predicate(DRUNK, held.args),), deletes=(held,))
 
 
 def _nouns(rule: Rule) -> tuple[str | None, bool]:
