@@ -16,7 +16,9 @@ using logic::Atom;
 
 [[noreturn]] void bad(const std::string& path, const std::string& what) { raise("WorldError", path + ": " + what); }
 
-std::string type_name(const py::handle& value) { return py::str(py::type::of(value).attr("__name__")).cast<std::string>(); }
+std::string type_name(const py::handle& value) {
+  return py::str(py::type::of(value).attr("__name__")).cast<std::string>();
+}
 
 int32_t integer(const py::handle& value, const std::string& path) {
   if (!PyLong_Check(value.ptr()) || PyBool_Check(value.ptr())) bad(path, type_name(value) + ", want an int");
@@ -148,21 +150,26 @@ logic::Outcome outcome(const py::handle& value, const std::string& path) {
 }
 logic::Rule::Piece piece(const py::handle& value, const std::string& path) {
   logic::Rule::Piece out;
-  if (PyUnicode_Check(value.ptr())) out.literal = text(value, path);
-  else out.parameter = integer(value, path);
+  if (PyUnicode_Check(value.ptr()))
+    out.literal = text(value, path);
+  else
+    out.parameter = integer(value, path);
   return out;
 }
 logic::Rule rule(const py::handle& value, const std::string& path) {
   logic::Rule out;
   Fields f(value, path);
   f.text_field("name", out.name);
-  f.field("parameters", [&](const py::handle& v, const std::string& p) { out.parameters = each<logic::Parameter>(v, p, parameter); });
+  f.field("parameters",
+          [&](const py::handle& v, const std::string& p) { out.parameters = each<logic::Parameter>(v, p, parameter); });
   f.field("preconditions", [&](const py::handle& v, const std::string& p) { out.preconditions = atoms(v, p); });
   f.field("adds", [&](const py::handle& v, const std::string& p) { out.adds = atoms(v, p); });
   f.field("deletes", [&](const py::handle& v, const std::string& p) { out.deletes = atoms(v, p); });
-  f.field("command", [&](const py::handle& v, const std::string& p) { out.command = each<logic::Rule::Piece>(v, p, piece); });
+  f.field("command",
+          [&](const py::handle& v, const std::string& p) { out.command = each<logic::Rule::Piece>(v, p, piece); });
   f.field("operands", [&](const py::handle& v, const std::string& p) { out.operands = integers(v, p); });
-  f.field("outcomes", [&](const py::handle& v, const std::string& p) { out.outcomes = each<logic::Outcome>(v, p, outcome); });
+  f.field("outcomes",
+          [&](const py::handle& v, const std::string& p) { out.outcomes = each<logic::Outcome>(v, p, outcome); });
   f.done("name, parameters, preconditions, adds, deletes, command, operands, outcomes");
   return out;
 }
@@ -189,7 +196,8 @@ logic::Instruction instruction(const py::handle& value, const std::string& path)
 logic::TextProgram program(const py::handle& value, const std::string& path) {
   const py::sequence pair = items(value, path);
   if (pair.size() != 2) bad(path, "want (code, facts)");
-  return {each<logic::Instruction>(py::object(pair[0]), path + "[0]", instruction), atoms(py::object(pair[1]), path + "[1]")};
+  return {each<logic::Instruction>(py::object(pair[0]), path + "[0]", instruction),
+          atoms(py::object(pair[1]), path + "[1]")};
 }
 logic::Refusal refusal(const py::handle& value, const std::string& path) {
   logic::Refusal out;
@@ -207,17 +215,21 @@ logic::Source source(const py::dict& from) {
   f.text_field("name", out.name);
   f.text_field("family", out.family);
   f.field("types", [&](const py::handle& v, const std::string& p) { out.types = each<logic::Type>(v, p, type); });
-  f.field("objects", [&](const py::handle& v, const std::string& p) { out.objects = each<logic::Object>(v, p, object); });
-  f.field("predicates", [&](const py::handle& v, const std::string& p) { out.predicates = each<logic::Predicate>(v, p, predicate); });
+  f.field("objects",
+          [&](const py::handle& v, const std::string& p) { out.objects = each<logic::Object>(v, p, object); });
+  f.field("predicates",
+          [&](const py::handle& v, const std::string& p) { out.predicates = each<logic::Predicate>(v, p, predicate); });
   f.field("rules", [&](const py::handle& v, const std::string& p) { out.rules = each<logic::Rule>(v, p, rule); });
   f.field("init", [&](const py::handle& v, const std::string& p) { out.init = atoms(v, p); });
   f.int_field("place_predicate", out.place_predicate);
   f.int_field("player", out.player);
   f.int_field("inventory", out.inventory);
   f.field("quests", [&](const py::handle& v, const std::string& p) { out.quests = each<logic::Quest>(v, p, quest); });
-  f.field("programs", [&](const py::handle& v, const std::string& p) { out.programs = each<logic::TextProgram>(v, p, program); });
+  f.field("programs",
+          [&](const py::handle& v, const std::string& p) { out.programs = each<logic::TextProgram>(v, p, program); });
   f.field("literals", [&](const py::handle& v, const std::string& p) { out.literals = each<std::string>(v, p, text); });
-  f.field("refusals", [&](const py::handle& v, const std::string& p) { out.refusals = each<logic::Refusal>(v, p, refusal); });
+  f.field("refusals",
+          [&](const py::handle& v, const std::string& p) { out.refusals = each<logic::Refusal>(v, p, refusal); });
   f.field("texts", [&](const py::handle& v, const std::string& p) {
     Fields t(v, p);
     t.int_field("frame", out.texts.frame);
@@ -299,33 +311,58 @@ py::dict ground_dict(const logic::Ground& g) {
 }  // namespace
 
 void bind_source(py::module_& m) {
-  m.def("compile_source", [](const py::dict& from) {
-    const logic::Source read = source(from);
-    std::vector<uint8_t> bytes;
-    {
-      const py::gil_scoped_release release;
-      bytes = logic::emit(logic::ground(read));
-    }
-    return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  }, py::arg("source"), "A front end's dict (see agentenv_fast.worlds.source) → compiled game bytes. Raises WorldError.");
-  m.def("ground_source", [](const py::dict& from) { return ground_dict(logic::ground(source(from))); }, py::arg("source"),
-        "The ground form of a source as plain data, for tests and inspection.");
+  m.def(
+      "compile_source",
+      [](const py::dict& from) {
+        const logic::Source read = source(from);
+        std::vector<uint8_t> bytes;
+        {
+          const py::gil_scoped_release release;
+          bytes = logic::emit(logic::ground(read));
+        }
+        return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      },
+      py::arg("source"),
+      "A front end's dict (see agentenv_fast.worlds.source) → compiled game bytes. Raises WorldError.");
+  m.def(
+      "ground_source", [](const py::dict& from) { return ground_dict(logic::ground(source(from))); }, py::arg("source"),
+      "The ground form of a source as plain data, for tests and inspection.");
   py::dict ops;
-  const std::pair<const char*, logic::Op> names[] = {
-      {"LIT", logic::Op::kLit}, {"NAME", logic::Op::kName}, {"LISTED_NAME", logic::Op::kListedName}, {"LIST", logic::Op::kList},
-      {"JUMP", logic::Op::kJump}, {"UNLESS", logic::Op::kUnless}, {"UNLESS_ANY", logic::Op::kUnlessAny},
-      {"UNLESS_FACT", logic::Op::kUnlessFact}, {"NUMBER", logic::Op::kNumber}, {"NUMBER_WORDS", logic::Op::kNumberWords},
-      {"CALL", logic::Op::kCall}, {"CALL_OBJECT", logic::Op::kCallObject}, {"CALL_PLACE", logic::Op::kCallPlace},
-      {"CALL_EVENT", logic::Op::kCallEvent}, {"SECTION", logic::Op::kSection}, {"END", logic::Op::kEnd}, {"UNLESS_PRINTS", logic::Op::kUnlessPrints}, {"UNLESS_HOLDS", logic::Op::kUnlessHolds}};
+  const std::pair<const char*, logic::Op> names[] = {{"LIT", logic::Op::kLit},
+                                                     {"NAME", logic::Op::kName},
+                                                     {"LISTED_NAME", logic::Op::kListedName},
+                                                     {"LIST", logic::Op::kList},
+                                                     {"JUMP", logic::Op::kJump},
+                                                     {"UNLESS", logic::Op::kUnless},
+                                                     {"UNLESS_ANY", logic::Op::kUnlessAny},
+                                                     {"UNLESS_FACT", logic::Op::kUnlessFact},
+                                                     {"NUMBER", logic::Op::kNumber},
+                                                     {"NUMBER_WORDS", logic::Op::kNumberWords},
+                                                     {"CALL", logic::Op::kCall},
+                                                     {"CALL_OBJECT", logic::Op::kCallObject},
+                                                     {"CALL_PLACE", logic::Op::kCallPlace},
+                                                     {"CALL_EVENT", logic::Op::kCallEvent},
+                                                     {"SECTION", logic::Op::kSection},
+                                                     {"END", logic::Op::kEnd},
+                                                     {"UNLESS_PRINTS", logic::Op::kUnlessPrints},
+                                                     {"UNLESS_HOLDS", logic::Op::kUnlessHolds}};
   for (const auto& [name, op] : names) ops[name] = static_cast<int>(op);
   m.attr("OPS") = ops;
   py::dict pseudo;
-  const std::pair<const char*, logic::Pseudo> variables[] = {
-      {"SCORE_CHANGE", logic::kPseudoScoreChange}, {"SCORE", logic::kPseudoScore}, {"TURNS", logic::kPseudoTurns},
-      {"MOVES", logic::kPseudoMoves}, {"WON", logic::kPseudoWon}, {"LOST", logic::kPseudoLost}, {"EVENT", logic::kPseudoEvent},
-      {"TEXT_MODE", logic::kPseudoTextMode}, {"OUTCOME", logic::kPseudoOutcome}, {"STEP", logic::kPseudoStep},
-      {"SCORE_CHANGE_ABS", logic::kPseudoScoreChangeAbs}, {"SCORE_BEFORE", logic::kPseudoScoreBefore},
-      {"SCORE_TOLD", logic::kPseudoScoreTold}, {"NEXT_TURN", logic::kPseudoNextTurn}};
+  const std::pair<const char*, logic::Pseudo> variables[] = {{"SCORE_CHANGE", logic::kPseudoScoreChange},
+                                                             {"SCORE", logic::kPseudoScore},
+                                                             {"TURNS", logic::kPseudoTurns},
+                                                             {"MOVES", logic::kPseudoMoves},
+                                                             {"WON", logic::kPseudoWon},
+                                                             {"LOST", logic::kPseudoLost},
+                                                             {"EVENT", logic::kPseudoEvent},
+                                                             {"TEXT_MODE", logic::kPseudoTextMode},
+                                                             {"OUTCOME", logic::kPseudoOutcome},
+                                                             {"STEP", logic::kPseudoStep},
+                                                             {"SCORE_CHANGE_ABS", logic::kPseudoScoreChangeAbs},
+                                                             {"SCORE_BEFORE", logic::kPseudoScoreBefore},
+                                                             {"SCORE_TOLD", logic::kPseudoScoreTold},
+                                                             {"NEXT_TURN", logic::kPseudoNextTurn}};
   for (const auto& [name, variable] : variables) pseudo[name] = static_cast<int>(variable);
   m.attr("PSEUDO") = pseudo;
   m.attr("OPERAND0") = logic::kOperand0;

@@ -192,6 +192,7 @@ struct Condition {
   int32_t var = 0;
   CompareOp op = CompareOp::kSet;
   int32_t value = 0;
+  bool operator==(const Condition&) const = default;
 };
 using Conjunction = std::vector<Condition>;
 using Disjunction = std::vector<Conjunction>;  // empty: never; one empty conjunction: always
@@ -201,11 +202,13 @@ struct Effect {
   bool add = false;  // var += value (counters saturate at int16), else var = value
   int32_t value = 0;
   Conjunction when;  // read before any effect of the action
+  bool operator==(const Effect&) const = default;
 };
 
 struct Move {
   int32_t object = 0;
   int32_t from = -1, to = -1;  // containers (object ids); -1: nowhere
+  bool operator==(const Move&) const = default;
 };
 
 struct GroundOutcome {
@@ -215,6 +218,7 @@ struct GroundOutcome {
   bool turn_passes = true;
   bool counts_as_move = true;
   int32_t text = -1;
+  bool operator==(const GroundOutcome&) const = default;
 };
 
 struct GroundAction {
@@ -224,6 +228,7 @@ struct GroundAction {
   Disjunction when;
   std::vector<GroundOutcome> outcomes;
   std::vector<int32_t> operands;  // object ids, at most 4
+  bool operator==(const GroundAction&) const = default;
 };
 
 struct GroundQuest {
