@@ -111,13 +111,13 @@ def follow(commands: Sequence[str]) -> Callable[[Shown, int], str | None]:
 
 
 def wander(
-    rng: random.Random, others: Sequence[str] = (), share: float = 0.2
+    rng: random.Random, other: Callable[[random.Random, Shown], str] | None = None, share: float = 0.2
 ) -> Callable[[Shown, int], str | None]:
-    """Random admissible commands; a share of them replaced by one of `others`."""
+    """Random admissible commands; a share of them replaced by what `other` makes."""
 
     def choose(shown: Shown, _: int) -> str | None:
-        if others and rng.random() < share:
-            return rng.choice(others)
+        if other is not None and rng.random() < share:
+            return other(rng, shown)
         return rng.choice(shown.admissible) if shown.admissible else None
 
     return choose

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agentenv_fast.spec import Status
 from agentenv_fast.worlds import suite as suites
 from agentenv_fast.worlds.original import MODES, Original, Shown, Transcript, follow, record, wander
 
@@ -88,7 +89,7 @@ def transcripts_of(file: Path, walks: int, seed: int, steps: int) -> Iterator[Tr
         commands = json.loads(file.read_bytes()).get("metadata", {}).get("walkthrough") or []
         if commands:
             yield record(original, follow(commands), kind="walkthrough", limit=len(commands))
-        odd = refused_commands(file)
+        odd = Refused(file)
         for walk in range(walks):
             rng = random.Random(f"{seed}/{file.name}/{walk}")
             if walk % 2:
@@ -99,13 +100,58 @@ def transcripts_of(file: Path, walks: int, seed: int, steps: int) -> Iterator[Tr
         original.close()
 
 
-def refused_commands(file: Path) -> list[str]:
-    """Commands that the original mostly refuses, in words of this game."""
-    suite = suites.load(file)
-    extra = suite.extra(0)
-    return ["go north", "go south", "go east", "go west"] + [
-        f"{verb} {name}" for name, _ in extra["typed_entities"] for verb in ("take", "open", "close", "eat")
-    ]
+class Refused:
+    """Makes commands that the original mostly refuses, in words of one game.
+
+    Left out is what the parser of typed commands calls unknown (docs/worlds_textworld.md): names that share a word
+    with another thing are used only while the thing is in sight, and never if another's name holds all their words.
+    """
+
+    ONE = ("take", "open", "close", "drop", "eat", "examine", "drink")
+    TWO = (("put", "on"), ("insert", "into"), ("lock", "with"), ("unlock", "with"), ("take", "from"))
+    COOKING = (("slice", "with"), ("dice", "with"), ("chop", "with"), ("cook", "with"))
+    PLAIN = (
+        "wait",
+        "z",
+        "",
+        "xyzzy",
+        "dance",
+        "take all",
+        "jump",
+        "go",
+        "prepare meal",
+        "x me",
+        "  LOOK ",
+        "i",
+        "l",
+    )
+
+    def __init__(self, file: Path) -> None:
+        extra = suites.load(file).extra(0)
+        names = [name.lower() for name, _ in extra["typed_entities"]]
+        others = [n.lower() for n, kind in extra["names"].values() if kind == "r"]
+        words = {n: {w[:9] for w in n.split()} for n in [*names, *others]}
+        self.known = [n for n in names if not any(o != n and words[n] <= words[o] for o in words)]
+        self.unique = {n for n in self.known if not any(o != n and words[n] & words[o] for o in words)}
+        self.cooking = any(t.startswith("cook ") for t in extra["command_templates"])
+
+    def __call__(self, rng: random.Random, shown: Shown) -> str:
+        kind = rng.random()
+        if kind < 0.15:
+            plain = [c for c in self.PLAIN if self.cooking or c != "prepare meal"]
+            return rng.choice(plain)
+        if kind < 0.3:
+            return "go " + rng.choice(("north", "south", "east", "west"))
+        if kind < 0.65:
+            return f"{rng.choice(self.ONE)} {self.name(rng, shown)}"
+        verb, preposition = rng.choice(self.TWO + (self.COOKING if self.cooking else ()))
+        return f"{verb} {self.name(rng, shown)} {preposition} {self.name(rng, shown)}"
+
+    def name(self, rng: random.Random, shown: Shown) -> str:
+        there = " / ".join(shown.admissible).lower() + " "
+        seen = [n for n in self.known if any(f" {n}{end}" in there for end in (" ", " /"))]
+        usable = [n for n in self.known if n in self.unique] + seen * 3
+        return rng.choice(usable or ["xyzzy"])
 
 
 # -- replay -----------------------------------------------------------------------------------------------------------
@@ -163,6 +209,8 @@ def _compare(mode: str, want: Shown, text: str, admissible: list[str], info, ter
         return "admissible commands", admissible, want.admissible
     if info is None:
         return None
+    if info["status"][k] == Status.UNKNOWN_COMMAND:
+        return "status", "unknown command", "an answer"
     for name, got, wanted in (
         ("score", int(info["score"][k]), want.score),
         ("won", bool(info["won"][k]), want.won),

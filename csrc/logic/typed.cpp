@@ -21,6 +21,10 @@ std::string normalised(std::string_view text) {
   return out;
 }
 
+bool blank(std::string_view text) {
+  return text.size() <= kLongestCommand && text.find_first_not_of(" \t\n\r") == std::string_view::npos;
+}
+
 // The admissible action whose command reads like `wanted`, kNone32 if there is none.
 uint32_t admissible_action(const Program& program, const World& world, const std::string& wanted) {
   uint32_t found = kNone32;
@@ -37,13 +41,16 @@ uint32_t admissible_action(const Program& program, const World& world, const std
 Typed parse_typed(const Program& program, const RowHeader& /*row*/, const World& world, std::string_view text) {
   Typed out;
   const std::string wanted = normalised(text);
-  if (wanted.empty()) return out;
+  const bool textworld = program.string(program.header->family) == "textworld";
+  if (wanted.empty() && (!textworld || !blank(text))) return out;
   const uint32_t action = admissible_action(program, world, wanted);
   if (action != kNone32) {
     out.kind = Typed::kAction;
     out.id = action;
+    return out;
   }
-  return out;
+  if (!textworld) return out;
+  return refuse_textworld(program, world, wanted, [&](const std::string& t) { return admissible_action(program, world, t); });
 }
 
 }  // namespace ae::logic

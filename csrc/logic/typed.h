@@ -1,6 +1,8 @@
 // Typed commands: text → what the row does with it. CPU only, apart from the step itself.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "core/row.h"
@@ -18,5 +20,11 @@ struct Typed {
 // Everything admissible by its text, in any case and spacing; then the family's refusals; else unknown.
 // Reads the row, changes nothing; any bytes are harmless.
 Typed parse_typed(const Program& program, const RowHeader& row, const World& world, std::string_view text);
+
+// The action whose command reads like the text (lower case, single blanks), kNone32 if the row admits none.
+using AdmissibleLookup = std::function<uint32_t(const std::string&)>;
+
+// TextWorld's common short forms and refusals; `text` is in lower case, with single blanks.
+Typed refuse_textworld(const Program& program, const World& world, const std::string& text, const AdmissibleLookup& admissible);
 
 }  // namespace ae::logic

@@ -12,6 +12,7 @@ from typing import Any
 
 from agentenv_fast.errors import WorldError
 from agentenv_fast.worlds.source import Atom, SourceBuilder
+from agentenv_fast.worlds.textworld import refusals
 from agentenv_fast.worlds.textworld.extras import extras
 from agentenv_fast.worlds.textworld.game import Fact, GameFile, read
 from agentenv_fast.worlds.textworld.rules import DRUNK, Rules
@@ -57,6 +58,7 @@ class _Compiler:
             source.objects[index] |= texts.describe(game.entities[id])
         texts.share()
         Rules(source, game, texts, self.objects, self.types, self._predicate).write()
+        refusals.write(source, game, texts)
         self._init()
         self._quests()
         source.frame, source.start = texts.frame(), texts.start()

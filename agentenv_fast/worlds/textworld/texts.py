@@ -122,7 +122,7 @@ class Texts:
         }
 
     def _room(self, entity: Entity) -> dict[str, object]:
-        title = inform.quotes(f"-= {entity.name.title()} =-")
+        title = self.title(entity)
         name = self.source.text().lit(title).index
         look = self.source.text().lit("\n").lit(title).lit("\n")
         where = f"infos ({entity.id}).desc"
@@ -134,6 +134,10 @@ class Texts:
             " on the floor."
         ).place(floor)
         return {"name": entity.name, "look": look.index, "title": name, "object_class": FIXED}
+
+    @staticmethod
+    def title(entity: Entity) -> str:
+        return inform.quotes(f"-= {entity.name.title()} =-")
 
     def _description(self, entity: Entity) -> int:
         out, logic, me = self.source.text(), self.game.logic, self.objects[entity.id]
