@@ -40,7 +40,7 @@ _WHERE = {
     "RewardSpec": "agentenv_fast.rewards",
     "check_env": "agentenv_fast.envs.check",
 }
-__all__ = ["__version__", *_WHERE]
+__all__ = list(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str):

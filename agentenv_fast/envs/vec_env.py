@@ -98,7 +98,8 @@ class VecEnv:
         widths = self._widths(options, bound)
         self.spec = self._spec(options, widths, reward)
         self.nbytes = _fit(self._sizes(options, widths), self.num_envs)
-        self._native = _core.Env(suite.bank, bound, self.num_envs, self._native_options(options, widths, reward))
+        native: Any = _core.Env  # the golden stub cannot say that the codec may be None
+        self._native = native(suite.bank, bound, self.num_envs, self._native_options(options, widths, reward))
         self._knows_token_commands = False
         self._seed: int | np.ndarray | None = None
         self._given_seed = _seed(options["seed"], self.num_envs)
@@ -114,11 +115,16 @@ class VecEnv:
             if not isinstance(options[name], (bool, np.bool_)):
                 raise ConfigError(f"{name}: {options[name]!r}, want True or False")
         if options["device"] != "cpu":
-            raise ConfigError(f"device: {options['device']!r}; this build steps on 'cpu' only (see agentenv-fast doctor)")
+            raise ConfigError(
+                f"device: {options['device']!r}; this build steps on 'cpu' only (see agentenv-fast doctor)"
+            )
         if options["reward"] is not None and not isinstance(options["reward"], RewardSpec):
-            raise ConfigError(f"reward: {type(options['reward']).__name__}, want a RewardSpec or None (change of score)")
+            kind = type(options["reward"]).__name__
+            raise ConfigError(f"reward: {kind}, want a RewardSpec or None (change of score)")
         if _count("group_size", options["group_size"], 1) > self.num_envs:
-            raise ConfigError(f"group_size: {options['group_size']} rows per task, but num_envs is {self.num_envs}")
+            raise ConfigError(
+                f"group_size: {options['group_size']} rows per task, but num_envs is {self.num_envs}"
+            )
         if not isinstance(options["num_threads"], (int, np.integer)) or options["num_threads"] < 0:
             raise ConfigError(f"num_threads: {options['num_threads']!r}, want an int from 0 (0: all cores)")
         for name in ("max_episode_steps", "max_admissible", "max_text", "max_tokens"):
@@ -172,13 +178,18 @@ class VecEnv:
         if self.codec is not None:
             sizes["tokens"] = (sets * n * 4 * widths["max_tokens"], "tokens=None or max_tokens")
         if options["admissible"] == "ids":
-            sizes["admissible"] = (sets * n * 4 * widths["max_admissible"], "admissible='bitset' or max_admissible")
+            sizes["admissible"] = (
+                sets * n * 4 * widths["max_admissible"],
+                "admissible='bitset' or max_admissible",
+            )
         elif options["admissible"] == "bitset":
             sizes["admissible"] = (sets * n * -(-len(self.suite.commands) // 32) * 4, "admissible=None")
         sizes["info"] = (n * 64, "num_envs")
         return sizes
 
-    def _native_options(self, options: dict[str, Any], widths: dict[str, int], reward: RewardSpec | None) -> dict[str, Any]:
+    def _native_options(
+        self, options: dict[str, Any], widths: dict[str, int], reward: RewardSpec | None
+    ) -> dict[str, Any]:
         return {
             "threads": int(options["num_threads"]) or _core.available_threads(),
             "group_size": int(options["group_size"]),
@@ -211,9 +222,7 @@ class VecEnv:
         used = _seed(seed, self.num_envs)
         if used is None and self._seed is None:
             used = self._given_seed if self._given_seed is not None else secrets.randbits(63)
-        if used is not None and mask is None:
-            self._seed = used
-        elif used is not None and self._seed is None:
+        if used is not None and (mask is None or self._seed is None):
             self._seed = used
         whole = used if isinstance(used, int) else None
         rows = used if isinstance(used, np.ndarray) else None
@@ -262,14 +271,14 @@ class VecEnv:
 
     def _encode(self, obs: dict, info: dict) -> None:
         """Token ids by running the tokenizer on the rendered texts."""
+        assert self.codec is not None
         for out, flags in ((obs, info["overflow"]), (info.get("final_obs"), info["overflow"])):
             if out is None:
                 continue
             size = self.spec.max_tokens
             tokens = np.zeros((len(out["text_size"]), size), dtype=np.int32)
             count = np.zeros(len(tokens), dtype=np.int32)
-            texts = [row[:n].tobytes().decode("utf-8", "replace") for row, n in zip(out["text"], out["text_size"], strict=True)]
-            for i, ids in enumerate(self.codec.encode_batch(texts)):
+            for i, ids in enumerate(self.codec.encode_batch(_texts(out))):
                 count[i] = min(len(ids), size)
                 tokens[i, : count[i]] = ids[:size]
                 if len(ids) > size:
@@ -293,8 +302,7 @@ class VecEnv:
         Raises: ConfigError if obs has neither.
         """
         if "text" in obs:
-            pairs = zip(np.asarray(obs["text"]), np.asarray(obs["text_size"]), strict=True)
-            return [row[:n].tobytes().decode("utf-8", "replace") for row, n in pairs]
+            return _texts(obs)
         if "tokens" in obs and self.codec is not None:
             pairs = zip(np.asarray(obs["tokens"]), np.asarray(obs["token_count"]), strict=True)
             return [self.codec.decode(row[:n]) for row, n in pairs]
@@ -313,7 +321,8 @@ class VecEnv:
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(f"restore: {type(snapshot).__name__}, want a Snapshot")
         if snapshot.suite_hash != self.suite.hash:
-            raise SnapshotError(f"snapshot of suite {snapshot.suite_hash[:12]}, this env plays suite {self.suite.hash[:12]}")
+            theirs, ours = snapshot.suite_hash[:12], self.suite.hash[:12]
+            raise SnapshotError(f"snapshot of suite {theirs}, this env plays suite {ours}")
         if snapshot.version != version():
             raise SnapshotError(f"snapshot of version {snapshot.version}, this is {version()}")
         self._native.set_rows(snapshot.rows, _rows(rows))
@@ -330,7 +339,9 @@ class VecEnv:
         """
         _one_of("rng", rng, ("share", "split"))
         to = _rows(np.atleast_1d(np.asarray(targets)) if not isinstance(targets, list) else targets)
-        self._native.fork(int(source) if isinstance(source, (int, np.integer)) else _rows(source), to, rng == "split")
+        self._native.fork(
+            int(source) if isinstance(source, (int, np.integer)) else _rows(source), to, rng == "split"
+        )
 
     def row_hash(self, rows=None) -> np.ndarray:
         """uint32[M, 2], of all bytes of each row."""
@@ -341,8 +352,11 @@ class VecEnv:
         if w is None:
             return self._native.set_weights([])
         weights = np.asarray(w, dtype=np.float64)
-        if weights.shape != (len(self.suite),) or not np.all(np.isfinite(weights)) or (weights < 0).any() or weights.sum() <= 0:
-            raise ConfigError(f"weights: want {len(self.suite)} finite numbers >= 0 that are not all 0, got shape {weights.shape}")
+        finite = weights.shape == (len(self.suite),) and bool(np.isfinite(weights).all())
+        if not finite or (weights < 0).any() or weights.sum() <= 0:
+            raise ConfigError(
+                f"weights: want {len(self.suite)} finite numbers >= 0 that are not all 0, got shape {weights.shape}"
+            )
         cumulative = np.cumsum(weights / weights.sum())
         cumulative[np.flatnonzero(weights)[-1] :] = 1.0
         self._native.set_weights(cumulative.astype(np.float32).tolist())
@@ -368,7 +382,13 @@ class VecEnv:
     # -- processes ----------------------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
         rows = self._native.get_rows(None) if self._native.started else None
-        return {"suite": self.suite, "options": self._options, "rows": rows, "seed": self._seed, "version": version()}
+        return {
+            "suite": self.suite,
+            "options": self._options,
+            "rows": rows,
+            "seed": self._seed,
+            "version": version(),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if state["version"] != version():
@@ -448,7 +468,9 @@ def _reset_options(options: dict[str, Any] | None, n: int) -> tuple[np.ndarray |
     options = dict(options or {})
     mask, games = options.pop("reset_mask", None), options.pop("game", None)
     if options:
-        raise ConfigError(f"options: {', '.join(sorted(map(str, options)))} not known; want 'reset_mask' or 'game'")
+        raise ConfigError(
+            f"options: {', '.join(sorted(map(str, options)))} not known; want 'reset_mask' or 'game'"
+        )
     if mask is not None:
         mask = np.asarray(_host(mask))
         if not mask.any():
@@ -482,8 +504,14 @@ def _host(action: Any) -> Any:
         return action
     device = action.__dlpack_device__()[0] if hasattr(action, "__dlpack_device__") else 1
     if int(device) != 1:
-        raise ActionError(f"action: on device {getattr(action, 'device', device)}, want the CPU: this env was made with device='cpu'")
+        where = getattr(action, "device", device)
+        raise ActionError(f"action: on device {where}, want the CPU: this env was made with device='cpu'")
     return np.from_dlpack(action)
+
+
+def _texts(obs: dict) -> list[str]:
+    pairs = zip(np.asarray(obs["text"]), np.asarray(obs["text_size"]), strict=True)
+    return [row[:n].tobytes().decode("utf-8", "replace") for row, n in pairs]
 
 
 def _fit(sizes: dict[str, tuple[int, str]], num_envs: int) -> int:

@@ -75,6 +75,9 @@ class Bank:
     def max_episode_steps(self) -> int:
         ...
     @property
+    def max_score(self) -> int:
+        ...
+    @property
     def max_text(self) -> int:
         ...
     @property
@@ -174,8 +177,8 @@ def philox(arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.Support
     """
     One Philox4x32-10 block, for tests.
     """
-FORMAT_VERSION: int = 4
+FORMAT_VERSION: int = 5
 OPERAND0: int = -1
-OPS: dict = {'LIT': 1, 'NAME': 2, 'LISTED_NAME': 3, 'LIST': 4, 'JUMP': 5, 'UNLESS': 6, 'UNLESS_ANY': 7, 'UNLESS_FACT': 8, 'NUMBER': 9, 'NUMBER_WORDS': 10, 'CALL': 11, 'CALL_OBJECT': 12, 'CALL_PLACE': 13, 'CALL_EVENT': 14, 'SECTION': 15, 'END': 16}
+OPS: dict = {'LIT': 1, 'NAME': 2, 'LISTED_NAME': 3, 'LIST': 4, 'JUMP': 5, 'UNLESS': 6, 'UNLESS_ANY': 7, 'UNLESS_FACT': 8, 'NUMBER': 9, 'NUMBER_WORDS': 10, 'CALL': 11, 'CALL_OBJECT': 12, 'CALL_PLACE': 13, 'CALL_EVENT': 14, 'SECTION': 15, 'END': 16, 'UNLESS_PRINTS': 17, 'UNLESS_HOLDS': 18}
 PLAYER_HERE: int = -16
-PSEUDO: dict = {'SCORE_CHANGE': 65280, 'SCORE': 65281, 'TURNS': 65282, 'MOVES': 65283, 'WON': 65284, 'LOST': 65285, 'EVENT': 65286, 'TEXT_MODE': 65287, 'OUTCOME': 65288, 'STEP': 65289, 'SCORE_CHANGE_ABS': 65290}
+PSEUDO: dict = {'SCORE_CHANGE': 65280, 'SCORE': 65281, 'TURNS': 65282, 'MOVES': 65283, 'WON': 65284, 'LOST': 65285, 'EVENT': 65286, 'TEXT_MODE': 65287, 'OUTCOME': 65288, 'STEP': 65289, 'SCORE_CHANGE_ABS': 65290, 'SCORE_BEFORE': 65291, 'SCORE_TOLD': 65292, 'NEXT_TURN': 65293}

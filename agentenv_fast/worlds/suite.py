@@ -6,6 +6,8 @@ import functools
 import glob
 import hashlib
 import json
+import sys
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -313,13 +315,14 @@ def load(
       paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game,
         `.aegame` a compiled one (`agentenv-fast compile`).
       name: the suite's id; default: the first file's stem.
-      progress: called as progress(done, total) after each file.
+      progress: called as progress(done, total) after each file; default: a bar on a terminal once it takes seconds.
     Returns: a Suite, compiled through the cache on disk.
     Raises: WorldError naming the file and the place in it; the same content twice is refused.
     """
-    lists = paths if isinstance(paths, dict) else {None: paths}
+    lists: dict[Any, Any] = paths if isinstance(paths, dict) else {None: paths}
+    progress = progress or _Bar()
     files: list[Path] = []
-    splits: list[str] = []
+    splits: list[Any] = []
     for split, part in lists.items():
         found = expand(part)
         files += found
@@ -328,8 +331,7 @@ def load(
     programs = []
     for done, file in enumerate(files, 1):
         programs.append(compile_file(file))
-        if progress is not None:
-            progress(done, len(files))
+        progress(done, len(files))
     given = {split: [str(f) for f in expand(part)] for split, part in lists.items()}
     return Suite(
         programs,
@@ -340,13 +342,32 @@ def load(
     )
 
 
+class _Bar:
+    """A line on stderr, only on a terminal and only if compiling takes longer than two seconds."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        seconds = time.monotonic() - self._start
+        if seconds < 2 or not sys.stderr.isatty():
+            return
+        filled = 30 * done // total
+        left = seconds / done * (total - done)
+        end = "\n" if done == total else ""
+        bar = "#" * filled + "." * (30 - filled)
+        sys.stderr.write(f"\rcompiling [{bar}] {done}/{total}, {left:.0f} s left {end}")
+        sys.stderr.flush()
+
+
 def expand(paths: str | Path | Iterable[str | Path]) -> list[Path]:
     """Files and globs → files; a glob's matches are sorted.
 
     Raises: WorldError for a file that is missing or a glob without a match.
     """
     out: list[Path] = []
-    for item in [paths] if isinstance(paths, (str, Path)) else list(paths):
+    items: list[Any] = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    for item in items:
         text = str(item)
         if any(c in text for c in "*?[") and not Path(text).exists():
             found = sorted(glob.glob(text, recursive=True))

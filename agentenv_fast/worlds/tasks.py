@@ -70,7 +70,9 @@ SPLITS = ("train", "valid", "test")
 DEFAULT_SIZE = 512
 
 
-def keyquest(split: str = "train", size: int | None = 512, seed: int = 0, level: str = "medium", **params: int):
+def keyquest(
+    split: str = "train", size: int | None = 512, seed: int = 0, level: str = "medium", **params: int
+):
     """Find a thing, unlock and open what is in the way, carry it, and put it where the task says.
 
     Action: an index into the admissible commands: go north/east/south/west; open, close, unlock A with B; take A
@@ -89,7 +91,9 @@ def keyquest(split: str = "train", size: int | None = 512, seed: int = 0, level:
     return _suite("keyquest-v0", split, size, seed, level, params)
 
 
-def coinhunt(split: str = "train", size: int | None = 512, seed: int = 0, level: str = "medium", **params: int):
+def coinhunt(
+    split: str = "train", size: int | None = 512, seed: int = 0, level: str = "medium", **params: int
+):
     """Find the coin in a maze of corridors that look alike; nothing tells where one came from.
 
     Action: an index into the admissible commands: go north/east/south/west, take coin.
@@ -109,7 +113,8 @@ def _suite(family: str, split: str, size: int | None, seed: int, level: str, par
 
     size = DEFAULT_SIZE if size is None else size
     programs = generate_games(family, split, size, seed, level, **params)
-    source: dict[str, Any] = {"id": family, "split": split, "size": size, "seed": seed, "level": level, "params": params}
+    source: dict[str, Any] = {"id": family, "split": split, "size": size, "seed": seed, "level": level}
+    source["params"] = params
     return Suite(programs, name=family, source=source, words=_core.family_words(family), split=split)
 
 

@@ -41,7 +41,15 @@ TOY = {
     "types": [("thing", [])],
     "objects": [{"id": "a", "type": 0, "name": "a"}],
     "predicates": [("p", False)],
-    "rules": [{"name": "r", "parameters": [(0, -1)], "adds": [(0, [0])], "command": ["do ", 0], "outcomes": [{"text": 0}]}],
+    "rules": [
+        {
+            "name": "r",
+            "parameters": [(0, -1)],
+            "adds": [(0, [0])],
+            "command": ["do ", 0],
+            "outcomes": [{"text": 0}],
+        }
+    ],
     "literals": ["x"],
     "programs": [([(1, 0)], [])],
     "texts": {"frame": 0, "start": 0, "invalid": 0},

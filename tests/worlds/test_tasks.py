@@ -151,7 +151,7 @@ def test_bad_parameters_are_refused_by_name(arguments, error, message):
 
 
 def test_a_family_that_runs_out_of_games_says_how_many_there_are():
-    with pytest.raises(ConfigError, match="only .* different games in split train"):
+    with pytest.raises(ConfigError, match=r"only .* different games in split train"):
         ae.suite("coinhunt-v0", size=5000, level="easy", rooms=4, min_oracle=2)
 
 
