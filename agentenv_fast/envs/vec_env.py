@@ -399,7 +399,8 @@ class VecEnv:
         self._seed = state["seed"]
 
     def __repr__(self) -> str:
-        return f"VecEnv({self.suite.id!r}, num_envs={self.num_envs}, games={len(self.suite)}, {self.nbytes / 2**20:.1f} MiB)"
+        size = f"{self.nbytes / 2**20:.1f} MiB"
+        return f"VecEnv({self.suite.id!r}, num_envs={self.num_envs}, games={len(self.suite)}, {size})"
 
 
 # -- checks of what comes in ------------------------------------------------------------------------------------------
