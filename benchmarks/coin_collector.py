@@ -16,10 +16,8 @@ import shutil
 import time
 from pathlib import Path
 
-STEPS = {
-    10: 400_000,
-    110: 1_200_000,
-}  # env steps; a fixed budget, so nothing is chosen by looking at held-out games
+# Env steps: a fixed budget, so nothing is chosen by looking at held-out games.
+STEPS = {10: 400_000, 110: 800_000}
 MAX_EPISODE_STEPS = {10: 50, 110: 100}
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 pytest.importorskip("jax")
+pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import json, os

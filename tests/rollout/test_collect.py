@@ -17,10 +17,12 @@ TINY = SmallConfig(
     embed=16, hidden=24, words=16, pairs=32, match_pairs=64, positions=3, slot_hidden=8, issued=8
 )
 
+ACTOR = Actor(SmallPolicy(TINY, np.zeros((3, 4), np.int32)))  # compiled once for all tests
+
 
 def collector(env, steps=7, **options):
-    policy = SmallPolicy(TINY, env.command_tokens)
-    return Collector(env, Actor(policy), policy.commands, steps, seed=0, **options), policy.init(0)
+    commands = ACTOR.policy.table(env.command_tokens)
+    return Collector(env, ACTOR, commands, steps, seed=0, **options), ACTOR.policy.init(0)
 
 
 def test_next_value_follows_the_trajectory_and_ends_with_it():
@@ -54,17 +56,19 @@ def test_a_cut_episode_is_worth_its_own_last_observation_not_the_next_first():
     trajectory, _ = collect.collect(params)
     assert trajectory.truncated[3].all()
     # The same by hand: run the policy along the four steps, then read the last observation.
-    carry = policy.init_carry(4)
+    carry, forward = policy.init_carry(4), jax.jit(policy.forward)
     for t in range(4):
         obs = {name: array[t] for name, array in trajectory.obs.items()}
-        _, _, carry = policy.forward(params, obs, carry, trajectory.first[t])
-        carry = policy.remember(carry, obs, trajectory.action[t])
+        _, _, carry = forward(params, obs, carry, trajectory.first[t], commands=collect.commands)
+        carry = policy.remember(carry, obs, trajectory.action[t], commands=collect.commands)
     last = {
         **obs,
         "tokens": np.tile(np.array([8, 8, 9, 9, 0, 0, 0, 0], np.int32), (4, 1)),
         "token_count": np.full(4, 4),
     }
-    np.testing.assert_allclose(trajectory.next_value[3], policy.value(params, last, carry), atol=1e-5)
+    np.testing.assert_allclose(
+        trajectory.next_value[3], policy.value(params, last, carry, commands=collect.commands), atol=1e-5
+    )
     assert (trajectory.next_value[3] != trajectory.value[4]).all()
 
 

@@ -153,6 +153,7 @@ def test_an_interrupt_saves_and_says_how_to_resume(whole, tmp_path):
     assert comparable(out) == comparable(whole.folder)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_checkpoint_starts_over(whole, tmp_path):
     out = tmp_path / "fresh"
     out.mkdir()
@@ -195,6 +196,7 @@ def test_a_damaged_checkpoint_is_refused_and_named(whole, tmp_path, harm, messag
         train(resume=out, worlds=ProbeWorlds("matching"))
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_another_policy_is_refused(whole, tmp_path):
     import shutil
 
@@ -207,6 +209,7 @@ def test_a_checkpoint_of_another_policy_is_refused(whole, tmp_path):
         train(resume=out, worlds=ProbeWorlds("matching"))
 
 
+@pytest.mark.slow
 def test_early_stopping_ends_a_run_at_the_target(tmp_path):
     config = load_config(SETTINGS, ["eval.every=1000", "eval.target=0.9", "train.tensorboard=false"])
     result = train(config, out=tmp_path / "run", worlds=ProbeWorlds("matching"))
