@@ -486,24 +486,34 @@ class Env {
       return resolve_commands(engine_, set, values.data(), moves_.data());
     }
     if (strict_) check_indices(values, set);
+    const int64_t listed = listed_at_most();
     for (uint32_t i = 0; i < set.count; ++i) {
-      moves_[i].kind = Move::kIndex;
+      moves_[i].kind = values[i] < listed ? Move::kIndex : Move::kInvalid;
       moves_[i].value = values[i];
     }
   }
+  // An index beyond a list that max_admissible cut short is outside of what the row was shown.
+  int64_t listed_at_most() const {
+    return outputs_.admissible && !outputs_.bitset ? int64_t{engine_.widths.admissible} : INT64_MAX;
+  }
+  // A finished row takes no action: it stays as it is, or is only reset.
+  bool takes_action(uint32_t r) const { return (engine_.row(r)->flags & (kTerminated | kTruncated)) == 0; }
 
   void check_indices(const std::vector<int32_t>& values, const RowSet& set) {
     std::vector<int32_t> ids;
     for (uint32_t i = 0; i < set.count; ++i) {
+      if (!takes_action(set.at(i))) continue;
       admissible_commands(engine_, set.at(i), ids);
-      if (values[i] < 0 || values[i] >= static_cast<int32_t>(ids.size()))
+      const int64_t listed = std::min<int64_t>(static_cast<int64_t>(ids.size()), listed_at_most());
+      if (values[i] < 0 || values[i] >= listed)
         raise("ActionError", "row " + std::to_string(set.at(i)) + ": action " + std::to_string(values[i]) + " outside [0, " +
-                                 std::to_string(ids.size()) + ")");
+                                 std::to_string(listed) + ")");
     }
   }
   void check_commands(const std::vector<int32_t>& values, const RowSet& set) {
     std::vector<int32_t> ids;
     for (uint32_t i = 0; i < set.count; ++i) {
+      if (!takes_action(set.at(i))) continue;
       admissible_commands(engine_, set.at(i), ids);
       if (std::find(ids.begin(), ids.end(), values[i]) == ids.end())
         raise("ActionError", "row " + std::to_string(set.at(i)) + ": command " + std::to_string(values[i]) +
@@ -542,7 +552,8 @@ class Env {
   void strict_unknown(const std::vector<Move>& moves, const RowSet& set) const {
     if (!strict_) return;
     for (uint32_t i = 0; i < set.count; ++i)
-      if (moves[i].kind == Move::kUnknown) raise("ActionError", "row " + std::to_string(set.at(i)) + ": the command is not known here");
+      if (moves[i].kind == Move::kUnknown && takes_action(set.at(i)))
+        raise("ActionError", "row " + std::to_string(set.at(i)) + ": the command is not known here");
   }
 
   Move typed(uint32_t r, std::string_view text) const {
@@ -586,6 +597,7 @@ class Env {
       moves_[i].kind = Move::kCommand;
       moves_[i].value = bank_->local_command(engine_.row(set.at(i))->game, found->second);
     }
+    strict_unknown(moves_, set);
   }
 
   BufferSet& buffers(uint32_t count) {

@@ -103,6 +103,7 @@ class VecEnv:
         self._knows_token_commands = False
         self._seed: int | np.ndarray | None = None
         self._given_seed = _seed(options["seed"], self.num_envs)
+        self._game_weights: np.ndarray | None = None
 
     # -- construction -------------------------------------------------------------------------------------------------
     def _check(self, options: dict[str, Any]) -> None:
@@ -125,8 +126,7 @@ class VecEnv:
             raise ConfigError(
                 f"group_size: {options['group_size']} rows per task, but num_envs is {self.num_envs}"
             )
-        if not isinstance(options["num_threads"], (int, np.integer)) or options["num_threads"] < 0:
-            raise ConfigError(f"num_threads: {options['num_threads']!r}, want an int from 0 (0: all cores)")
+        _count("num_threads", options["num_threads"], 0)
         for name in ("max_episode_steps", "max_admissible", "max_text", "max_tokens"):
             if options[name] is not None:
                 _count(name, options[name], 1)
@@ -350,16 +350,13 @@ class VecEnv:
     def set_game_weights(self, w) -> None:
         """Weights of the games for game_order="sample", float[G], from the next episode on; None: uniform."""
         if w is None:
+            self._game_weights = None
             return self._native.set_weights([])
-        weights = np.asarray(w, dtype=np.float64)
-        finite = weights.shape == (len(self.suite),) and bool(np.isfinite(weights).all())
-        if not finite or (weights < 0).any() or weights.sum() <= 0:
-            raise ConfigError(
-                f"weights: want {len(self.suite)} finite numbers >= 0 that are not all 0, got shape {weights.shape}"
-            )
+        weights = _weights(w, len(self.suite))
         cumulative = np.cumsum(weights / weights.sum())
         cumulative[np.flatnonzero(weights)[-1] :] = 1.0
         self._native.set_weights(cumulative.astype(np.float32).tolist())
+        self._game_weights = weights
 
     @property
     def unknown_commands(self) -> int:
@@ -387,6 +384,7 @@ class VecEnv:
             "options": self._options,
             "rows": rows,
             "seed": self._seed,
+            "weights": self._game_weights,
             "version": version(),
         }
 
@@ -397,6 +395,7 @@ class VecEnv:
         if state["rows"] is not None:
             self._native.set_rows(state["rows"], None)
         self._seed = state["seed"]
+        self.set_game_weights(state["weights"])
 
     def __repr__(self) -> str:
         size = f"{self.nbytes / 2**20:.1f} MiB"
@@ -419,9 +418,23 @@ def _count(name: str, got: Any, least: int) -> int:
     return int(got)
 
 
+def _weights(w: Any, games: int) -> np.ndarray:
+    """A copy as float64[G]."""
+    try:
+        weights = np.array(w, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"weights: {w!r}, want {games} numbers") from error
+    sound = weights.shape == (games,) and np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
+    if not sound:
+        raise ConfigError(f"weights: want {games} finite numbers >= 0 that are not all 0, got shape {weights.shape}")
+    return weights
+
+
 def _infos(names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         names = (names,)
+    if not isinstance(names, Iterable):
+        raise ConfigError(f"infos: {names!r}, want names such as ['objective', 'facts']")
     names = tuple(names)
     if names:
         from agentenv_fast.envs.infos import check_names
@@ -437,7 +450,7 @@ def _codec(suite: Suite, tokens: Any) -> Codec | None:
         return tokens
     if tokens == "words":
         return suite.codec
-    if isinstance(tokens, (str, Path)):
+    if isinstance(tokens, Path) or (isinstance(tokens, str) and Path(tokens).is_file()):
         return Codec.from_tokenizer(tokens)
     raise ConfigError(f"tokens: {tokens!r}, want 'words', a Codec, the path of a tokenizer.json, or None")
 

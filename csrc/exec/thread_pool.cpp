@@ -59,12 +59,14 @@ struct Job {
 
 class Pool {
  public:
-  explicit Pool(uint32_t workers) {
+  explicit Pool(uint32_t workers) : workers_(workers) {
     for (uint32_t i = 0; i < workers; ++i)
       std::thread([this] { serve(); }).detach();  // live as long as the process; a pool is never destroyed
   }
 
-  void run(const std::shared_ptr<Job>& job, uint32_t helpers) {
+  // More helpers than workers would only leave jobs in the queue; without workers they would stay there for ever.
+  void run(const std::shared_ptr<Job>& job, uint32_t wanted) {
+    const uint32_t helpers = std::min(wanted, workers_);
     {
       const std::lock_guard lock(mutex_);
       for (uint32_t i = 0; i < helpers; ++i) queue_.push_back(job);
@@ -95,6 +97,7 @@ class Pool {
     }
   }
 
+  const uint32_t workers_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::shared_ptr<Job>> queue_;

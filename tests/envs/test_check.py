@@ -23,6 +23,7 @@ def test_the_toy_keeps_every_promise():
     assert str(report).startswith(f"check_env: {len(promises())} passed, 0 skipped, 0 failed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

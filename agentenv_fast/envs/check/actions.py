@@ -130,6 +130,12 @@ def commands_equal_indices(kit: Kit) -> None:
         obs = a.obs
 
 
+def _listed_index(env: Any, obs: dict, lists: list[list[str]], t: int) -> np.ndarray:
+    """An arbitrary index for each row, into get_available_actions and into obs."""
+    count = np.minimum([len(commands) for commands in lists], counts_of(env, obs))
+    return (mixed(t, np.arange(len(count))) % np.maximum(count, 1)).astype(np.int32)
+
+
 @promise("Also list[str] as typed: a listed command by its text does what it does by index.")
 def typed_commands(kit: Kit) -> None:
     one, two = kit.twins()
@@ -138,7 +144,7 @@ def typed_commands(kit: Kit) -> None:
     two.reset(seed=kit.seed)
     for t in range(kit.steps // 2):
         lists = one.get_available_actions()
-        index = (mixed(t, np.arange(one.num_envs)) % np.maximum([len(c) for c in lists], 1)).astype(np.int32)
+        index = _listed_index(one, obs, lists, t)
         texts = [commands[i] if commands else "" for commands, i in zip(lists, index, strict=True)]
         action = index if option(one, "actions", "index") == "index" else commands_of(one, obs, index)
         a, b = do(one, action), do(two, texts)
@@ -159,7 +165,7 @@ def token_commands(kit: Kit) -> None:
     two.reset(seed=kit.seed)
     for t in range(min(10, kit.steps)):
         lists = one.get_available_actions()
-        index = (mixed(t, np.arange(one.num_envs)) % np.maximum([len(c) for c in lists], 1)).astype(np.int32)
+        index = _listed_index(one, obs, lists, t)
         texts = [commands[i] if commands else "" for commands, i in zip(lists, index, strict=True)]
         ids = [np.asarray(codec.encode(text), np.int32) for text in texts]
         lengths = np.array([len(row) for row in ids], np.int32)
@@ -168,6 +174,7 @@ def token_commands(kit: Kit) -> None:
             line[: len(row)] = row
         a, b = do(one, texts), do(two, (tokens, lengths))
         same_steps([b], [a], f"tokens of {texts}")
+        obs = a.obs
 
 
 @promise("A hostile string harms nothing: its row gets a status, every other row is as it would have been.")

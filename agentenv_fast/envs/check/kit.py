@@ -221,9 +221,11 @@ def same_steps(got: list[Step], want: list[Step], what: str, rows: Any = slice(N
 
 
 def taken(tree: Any, rows: Any) -> Any:
-    """These rows of every array."""
+    """These rows of every array (and of every list that `infos` adds)."""
     if isinstance(tree, dict):
         return {key: taken(value, rows) for key, value in tree.items() if key != "seed"}
+    if isinstance(tree, list):
+        return [tree[i] for i in np.arange(len(tree))[rows]]
     return tree[rows] if isinstance(tree, np.ndarray) else tree
 
 

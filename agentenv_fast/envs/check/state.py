@@ -294,6 +294,11 @@ def pickling(kit: Kit) -> None:
     same_steps(replay(other, [s.action for s in walked]), walked, "the future of the unpickled env")
     same(kept(other.reset()), kept(env.reset()), "the next reset of the unpickled env")
     pickle.loads(pickle.dumps(env.spec))
+    if hasattr(env, "set_game_weights") and kit.factory:
+        weighed = kit.env(game_order="sample")
+        weighed.set_game_weights(np.arange(weighed.spec.num_games) == 0)
+        games = pickle.loads(pickle.dumps(weighed)).reset(seed=kit.seed)[1]["game"]
+        expect((games == 0).all(), f"the unpickled env forgets its game weights: it plays games {games}")
 
 
 @promise("Different envs may be stepped from different threads.")
