@@ -43,7 +43,7 @@ demo:
 
 test: setup-dev
 	@$(MAKE) --no-print-directory native cpp-test lint types
-	$(RUN) $(PYTEST) -n $(PYTEST_JOBS) --dist loadfile -m "not long" tests
+	$(RUN) $(PYTEST) -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder -m "not long" tests
 
 check: setup-dev
 	@$(MAKE) --no-print-directory native lint types unit
@@ -98,7 +98,7 @@ types: setup-dev
 	@$(BIN)/basedpyright --level error
 
 unit: setup-dev native
-	$(RUN) $(PYTEST) -n $(PYTEST_JOBS) --dist loadfile -m "not long and not slow and not parity" tests
+	$(RUN) $(PYTEST) -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder -m "not long and not slow and not parity" tests
 
 # The C++ tests share the objects of the core; doctest-dev may be missing where nobody is root.
 cpp-test: native
