@@ -50,7 +50,8 @@ Typed parse_typed(const Program& program, const RowHeader& /*row*/, const World&
     return out;
   }
   if (!textworld) return out;
-  return refuse_textworld(program, world, wanted, [&](const std::string& t) { return admissible_action(program, world, t); });
+  return refuse_textworld(program, world, wanted,
+                          [&](const std::string& t) { return admissible_action(program, world, t); });
 }
 
 }  // namespace ae::logic

@@ -25,6 +25,7 @@ Typed parse_typed(const Program& program, const RowHeader& row, const World& wor
 using AdmissibleLookup = std::function<uint32_t(const std::string&)>;
 
 // TextWorld's common short forms and refusals; `text` is in lower case, with single blanks.
-Typed refuse_textworld(const Program& program, const World& world, const std::string& text, const AdmissibleLookup& admissible);
+Typed refuse_textworld(const Program& program, const World& world, const std::string& text,
+                       const AdmissibleLookup& admissible);
 
 }  // namespace ae::logic

@@ -17,28 +17,39 @@ constexpr uint32_t kNothing = kNone32;
 constexpr uint32_t kUnsure = kNone32 - 1;  // a phrase that might name something by part of its name
 
 const char* const kVerbs[] = {
-    "a", "again", "abstract", "actions", "adjust", "answer", "ask", "attach", "attack", "awake", "awaken", "break", "brief",
-    "burn", "buy", "carry", "check", "chop", "clean", "clear", "climb", "close", "consult", "cook", "cover", "crack", "cross",
-    "cut", "d", "describe", "destroy", "dice", "disable", "discard", "display", "down", "drag", "drink", "drop", "dust", "e",
-    "east", "eat", "embrace", "enable", "enter", "examine", "exit", "fasten", "feed", "feel", "fight", "fix", "g", "get",
-    "give", "go", "goal", "gonear", "hear", "help", "hit", "hold", "hop", "hug", "i", "in", "inside", "insert", "inv",
-    "inventory", "jump", "kill", "kiss", "l", "leave", "light", "listen", "lock", "long", "look", "move", "murder", "n", "nap",
-    "ne", "no", "normal", "north", "northeast", "northwest", "notify", "nouns", "nw", "o", "offer", "oops", "open", "out",
-    "outside", "pay", "pick", "polish", "prepare", "present", "press", "print_state", "prune", "pull", "punch", "purchase",
-    "purloin", "push", "put", "q", "quit", "read", "relations", "remove", "responses", "restart", "restore", "restrict",
-    "rotate", "rub", "rules", "run", "s", "save", "say", "scale", "scenes", "score", "screw", "script", "scrub", "se",
-    "search", "set", "shift", "shine", "short", "shout", "show", "showheap", "showme", "showverb", "shut", "sip", "sit",
-    "skip", "sleep", "slice", "smash", "smell", "sniff", "sorry", "south", "southeast", "southwest", "speak", "squash",
-    "squeeze", "stand", "superbrie", "sw", "swallow", "sweep", "swing", "switch", "take", "taste", "tell", "test", "then",
-    "think", "throw", "thump", "tie", "torture", "touch", "trace", "transcrip", "tree", "turn", "tw-extra-", "tw-print",
-    "tw-trace-", "twist", "u", "uncover", "undo", "unlock", "unscrew", "unwrap", "up", "verbose", "verify", "version", "w",
-    "wait", "wake", "walk", "watch", "wave", "wear", "west", "wipe", "wreck", "x", "y", "yes", "z"};
+    "a",         "again",   "abstract",  "actions", "adjust",  "answer",    "ask",       "attach",      "attack",
+    "awake",     "awaken",  "break",     "brief",   "burn",    "buy",       "carry",     "check",       "chop",
+    "clean",     "clear",   "climb",     "close",   "consult", "cook",      "cover",     "crack",       "cross",
+    "cut",       "d",       "describe",  "destroy", "dice",    "disable",   "discard",   "display",     "down",
+    "drag",      "drink",   "drop",      "dust",    "e",       "east",      "eat",       "embrace",     "enable",
+    "enter",     "examine", "exit",      "fasten",  "feed",    "feel",      "fight",     "fix",         "g",
+    "get",       "give",    "go",        "goal",    "gonear",  "hear",      "help",      "hit",         "hold",
+    "hop",       "hug",     "i",         "in",      "inside",  "insert",    "inv",       "inventory",   "jump",
+    "kill",      "kiss",    "l",         "leave",   "light",   "listen",    "lock",      "long",        "look",
+    "move",      "murder",  "n",         "nap",     "ne",      "no",        "normal",    "north",       "northeast",
+    "northwest", "notify",  "nouns",     "nw",      "o",       "offer",     "oops",      "open",        "out",
+    "outside",   "pay",     "pick",      "polish",  "prepare", "present",   "press",     "print_state", "prune",
+    "pull",      "punch",   "purchase",  "purloin", "push",    "put",       "q",         "quit",        "read",
+    "relations", "remove",  "responses", "restart", "restore", "restrict",  "rotate",    "rub",         "rules",
+    "run",       "s",       "save",      "say",     "scale",   "scenes",    "score",     "screw",       "script",
+    "scrub",     "se",      "search",    "set",     "shift",   "shine",     "short",     "shout",       "show",
+    "showheap",  "showme",  "showverb",  "shut",    "sip",     "sit",       "skip",      "sleep",       "slice",
+    "smash",     "smell",   "sniff",     "sorry",   "south",   "southeast", "southwest", "speak",       "squash",
+    "squeeze",   "stand",   "superbrie", "sw",      "swallow", "sweep",     "swing",     "switch",      "take",
+    "taste",     "tell",    "test",      "then",    "think",   "throw",     "thump",     "tie",         "torture",
+    "touch",     "trace",   "transcrip", "tree",    "turn",    "tw-extra-", "tw-print",  "tw-trace-",   "twist",
+    "u",         "uncover", "undo",      "unlock",  "unscrew", "unwrap",    "up",        "verbose",     "verify",
+    "version",   "w",       "wait",      "wake",    "walk",    "watch",     "wave",      "wear",        "west",
+    "wipe",      "wreck",   "x",         "y",       "yes",     "z"};
 // Words that begin a phrase without naming a thing by themselves: articles, pronouns, numbers, directions.
-const char* const kVague[] = {"a", "all", "an", "another", "any", "both", "d", "down", "e", "each", "east", "either", "every",
-    "everything", "half", "he", "her", "herself", "him", "himself", "his", "in", "inside", "it", "its", "itself", "lit", "me",
-    "my", "myself", "n", "ne", "nine", "north", "northeast", "northwest", "nw", "of", "one", "other", "out", "outside", "s",
-    "se", "self", "she", "some", "south", "southeast", "southwest", "sw", "that", "the", "their", "them", "these", "they",
-    "this", "those", "three", "two", "u", "unlit", "up", "w", "west", "yourself"};
+const char* const kVague[] = {
+    "a",    "all",     "an",     "another",    "any",       "both",      "d",       "down",    "e",         "each",
+    "east", "either",  "every",  "everything", "half",      "he",        "her",     "herself", "him",       "himself",
+    "his",  "in",      "inside", "it",         "its",       "itself",    "lit",     "me",      "my",        "myself",
+    "n",    "ne",      "nine",   "north",      "northeast", "northwest", "nw",      "of",      "one",       "other",
+    "out",  "outside", "s",      "se",         "self",      "she",       "some",    "south",   "southeast", "southwest",
+    "sw",   "that",    "the",    "their",      "them",      "these",     "they",    "this",    "those",     "three",
+    "two",  "u",       "unlit",  "up",         "w",         "west",      "yourself"};
 
 std::string entry(std::string_view word) { return std::string(word.substr(0, kDictionary)); }
 
@@ -67,7 +78,8 @@ std::string join(const Words& words, size_t from, size_t to) {
 // The row's world, asked by the names of the front end.
 class Scene {
  public:
-  Scene(const Program& program, const World& world) : p_(program), w_(world), parent_(program.header->objects.count, kNothing) {
+  Scene(const Program& program, const World& world)
+      : p_(program), w_(world), parent_(program.header->objects.count, kNothing) {
     const uint8_t* children = world.bytes + program.header->children_offset;
     const uint8_t* siblings = world.bytes + program.header->siblings_offset;
     const auto link = [&](const uint8_t* list, uint32_t i) -> uint32_t {
@@ -97,7 +109,9 @@ class Scene {
       if (p_.string(p_.static_facts[i]) == fact) return true;
     return false;
   }
-  bool is(const char* state, uint32_t object) const { return holds(std::string(state) + "(" + std::string(id(object)) + ")"); }
+  bool is(const char* state, uint32_t object) const {
+    return holds(std::string(state) + "(" + std::string(id(object)) + ")");
+  }
 
   // The first object X for which a fact that never changes reads `before` X `after`; kNothing if there is none.
   uint32_t find(const std::string& before, const std::string& after) const {
@@ -191,7 +205,8 @@ class Refuser {
     const std::string rest = join(words, 1, words.size());
     if (verb == "go") return going(rest);
     if (verb == "take" && (rest == "all" || rest == "everything" || rest == "each")) return say("too_general");
-    if (verb == "examine" && (rest == "me" || rest == "myself" || rest == "self" || rest == "yourself")) return say("self");
+    if (verb == "examine" && (rest == "me" || rest == "myself" || rest == "self" || rest == "yourself"))
+      return say("self");
     if (verb == "prepare" && rest == "meal") return prepare();
     for (const auto& [name, preposition] : kTwoNouns)
       if (verb == name)
@@ -202,9 +217,15 @@ class Refuser {
   }
 
  private:
-  static constexpr std::array<std::pair<const char*, const char*>, 9> kTwoNouns{{{"take", "from"}, {"put", "on"},
-      {"insert", "into"}, {"lock", "with"}, {"unlock", "with"}, {"slice", "with"}, {"dice", "with"}, {"chop", "with"},
-      {"cook", "with"}}};
+  static constexpr std::array<std::pair<const char*, const char*>, 9> kTwoNouns{{{"take", "from"},
+                                                                                 {"put", "on"},
+                                                                                 {"insert", "into"},
+                                                                                 {"lock", "with"},
+                                                                                 {"unlock", "with"},
+                                                                                 {"slice", "with"},
+                                                                                 {"dice", "with"},
+                                                                                 {"chop", "with"},
+                                                                                 {"cook", "with"}}};
 
   Typed say(std::string_view refusal, uint32_t first = kNothing, uint32_t second = kNothing) const {
     Typed out;
@@ -235,11 +256,16 @@ class Refuser {
   Typed going(const std::string& direction) const {
     const std::string here(s_.id(s_.here()));
     uint32_t to = kNothing;
-    if (direction == "north") to = s_.find("north_of(", ", " + here + ")");
-    else if (direction == "south") to = s_.find("north_of(" + here + ", ", ")");
-    else if (direction == "west") to = s_.find("west_of(", ", " + here + ")");
-    else if (direction == "east") to = s_.find("west_of(" + here + ", ", ")");
-    else return {};
+    if (direction == "north")
+      to = s_.find("north_of(", ", " + here + ")");
+    else if (direction == "south")
+      to = s_.find("north_of(" + here + ", ", ")");
+    else if (direction == "west")
+      to = s_.find("west_of(", ", " + here + ")");
+    else if (direction == "east")
+      to = s_.find("west_of(" + here + ", ", ")");
+    else
+      return {};
     if (to == kNothing) return say("no_exit");
     const uint32_t door = s_.find("link(" + here + ", ", ", " + std::string(s_.id(to)) + ")");
     return door == kNothing ? Typed{} : say("door_closed", door);
@@ -251,7 +277,8 @@ class Refuser {
       if (!cooking()) return say("no_verb");
       return {};
     }
-    if (verb != "take" && verb != "drop" && verb != "open" && verb != "close" && verb != "eat" && verb != "examine" && !kitchen)
+    if (verb != "take" && verb != "drop" && verb != "open" && verb != "close" && verb != "eat" && verb != "examine" &&
+        !kitchen)
       return among(kVerbs, verb) ? Typed{} : say("no_verb");
     if (verb == "chop" || (verb == "slice" && cooking())) return {};
     const uint32_t what = s_.resolve(phrase);
@@ -269,7 +296,8 @@ class Refuser {
 
   Typed taking(uint32_t what) const {
     if (s_.held(what)) return say("already_held");
-    return say(s_.fixed(what) ? "cannot_take" : "too_many");
+    if (s_.fixed(what)) return say("cannot_take");
+    return say(s_.parent(what) == s_.here() ? "too_many" : "too_many_from");
   }
   Typed dropping(uint32_t what) const {
     if (s_.held(what)) return {};
@@ -327,7 +355,7 @@ class Refuser {
     const uint32_t what = s_.resolve(first);
     if (what == kUnsure) return {};
     if (what == kNothing || s_.parent(what) != from) return say("unseen");
-    return say("too_many");
+    return say("too_many_from");
   }
   Typed locking(bool lock, uint32_t what, uint32_t key) const {
     if (s_.fixed(key)) return say("fixed_second", what, key);
@@ -341,7 +369,7 @@ class Refuser {
     return s_.holds(match) ? Typed{} : say("wrong_key");
   }
   Typed cut(uint32_t what, uint32_t with) const {
-    if (!s_.is("cuttable", what)) return say("uncuttable");
+    if (!s_.is_a(what, "f") && !s_.is("cuttable", what)) return say("uncuttable");
     for (const char* how : {"sliced", "diced", "chopped"})
       if (s_.is(how, what)) return say(std::string("already_") + how, what);
     if (!s_.is("sharp", with)) return say("no_knife");
@@ -383,7 +411,8 @@ Words spelled_out(Words words) {
 
 }  // namespace
 
-Typed refuse_textworld(const Program& program, const World& world, const std::string& text, const AdmissibleLookup& admissible) {
+Typed refuse_textworld(const Program& program, const World& world, const std::string& text,
+                       const AdmissibleLookup& admissible) {
   const auto action = [&](const std::string& command) {
     Typed out;
     out.id = admissible(command);
@@ -391,7 +420,9 @@ Typed refuse_textworld(const Program& program, const World& world, const std::st
     return out;
   };
   for (const char c : text)
-    if (c == '.' || c == ',' || c == ';' || c == '"' || static_cast<unsigned char>(c) >= 127 || static_cast<unsigned char>(c) < 32) return {};
+    if (c == '.' || c == ',' || c == ';' || c == '"' || static_cast<unsigned char>(c) >= 127 ||
+        static_cast<unsigned char>(c) < 32)
+      return {};
   const Words words = spelled_out(split(text));
   if (std::find(words.begin() + (words.empty() ? 0 : 1), words.end(), "then") != words.end()) return {};
   const Scene scene(program, world);
@@ -406,8 +437,10 @@ Typed refuse_textworld(const Program& program, const World& world, const std::st
     const uint32_t what = scene.resolve(join(words, 1, words.size()));
     if (what < kUnsure && scene.parent(what) != kNothing) {
       std::string from(scene.name(scene.parent(what)));
-      std::transform(from.begin(), from.end(), from.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-      if (const Typed found = action(join(words, 0, words.size()) + " from " + from); found.kind == Typed::kAction) return found;
+      std::transform(from.begin(), from.end(), from.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      if (const Typed found = action(join(words, 0, words.size()) + " from " + from); found.kind == Typed::kAction)
+        return found;
     }
   }
   return refuser.answer(words);

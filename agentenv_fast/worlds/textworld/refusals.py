@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentenv_fast.worlds.source import SourceBuilder
 from agentenv_fast.worlds.textworld.game import GameFile
 from agentenv_fast.worlds.textworld.logic import Logic
+from agentenv_fast.worlds.textworld.rules import TOO_MANY
 from agentenv_fast.worlds.textworld.texts import Tail, Texts
 
 # name → (text, tail); operands as in Texts.say
@@ -49,7 +50,7 @@ REFUSALS = {
 TAKING = {
     "already_held": "You already have that.",
     "cannot_take": "That's fixed in place.",
-    "too_many": "You're carrying too many things already.",
+    "too_many": TOO_MANY,
 }
 PLAIN_KITCHEN = {
     "nothing_to_drink": "There's nothing suitable to drink here.",
@@ -78,6 +79,7 @@ def write(source: SourceBuilder, game: GameFile, texts: Texts) -> None:
         source.refusal(name, texts.say(text, Tail.REPORT))
     for name, text in TAKING.items():
         source.refusal(name, texts.say(text, Tail.TAKE))
+    source.refusal("too_many_from", texts.say(TOO_MANY, Tail.CARRY_OUT))
     source.refusal("examined", texts.examine_text)
     source.refusal("self", texts.say("As good-looking as ever.", Tail.CARRY_OUT))
     if cooking:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import Any
 
 from agentenv_fast.worlds.source import SourceBuilder, outcome
@@ -40,6 +42,7 @@ SENTENCES: dict[str, tuple[tuple[str, ...], str, Tail]] = {
     "cook/toaster/cooked/needs_cooking": (("f", "toaster"), "You grilled {0}.", Tail.CARRY_OUT),
 }
 DRUNK = "in (drunk)"  # in(food, I) of a thing that was drunk: listed among the facts as before, but nowhere to be seen
+TOO_MANY = "You're carrying too many things already."
 UNSEEN = "You can't see any such thing."
 EXAMINE = {"examine/I": "o", "examine/s": "o", "examine/c": "o", "examine/t": "t", "examine/d": "d"}
 MISSING, UNCOOKED, UNCUT = (
@@ -71,6 +74,8 @@ class Rules:
                 self._make(rule)
             elif rule.name == "drink":
                 self._plain(_drinking(rule))
+            elif self._overfull and any(p.name == "free" and len(p.args) == 1 for p in rule.preconditions):
+                self._take_while_overfull(rule)
             else:
                 self._plain(rule)
             if "drinkable" in self._args:
@@ -135,6 +140,39 @@ class Rules:
             operands=operands,
             outcomes=outcomes,
         )
+
+    @functools.cached_property
+    def _overfull(self) -> int:
+        """By how much the player carries more at the start than the slots of the game account for."""
+        carried = sum(args[1:] == ("I",) for args in self._args.get("in", []))
+        used = len([a for a in self._args.get("used", []) if len(a) == 1])
+        return max(0, carried - used) if used else 0
+
+    def _take_while_overfull(self, rule: Rule) -> None:
+        """The story counts what is carried, the logic its free slots: that many of them must be left over.
+
+        One rule for each slot that the logic may take, the smallest first.
+        """
+        slots = sorted({a[0] for name in ("free", "used") for a in self._args.get(name, []) if len(a) == 1})
+        parameters = rule.parameters()
+        at = next(i for i, p in enumerate(parameters) if p.type == "slot")
+        index = {p.name: i for i, p in enumerate(parameters)}
+        operands, (success,) = self._texts_of(rule, index)
+        too_many = outcome(
+            self.texts.say(TOO_MANY, Tail.TAKE if rule.name == "take" else Tail.CARRY_OUT), applies=False
+        )
+        for slot in slots:
+            bound = [self._bound(p) for p in parameters]
+            bound[at] = (bound[at][0], self.objects[slot])
+            others = [s for s in slots if s != slot]
+            extra = {s: len(bound) + i for i, s in enumerate(others)}
+            bound += [(self.types["slot"], self.objects[s]) for s in others]
+            free = self.predicate("free", 1)
+            enough = [
+                {**success, "conditions": [(free, (extra[s],)) for s in chosen]}
+                for chosen in itertools.combinations(others, self._overfull)
+            ]
+            self._add(rule, parameters, bound, [index[o] for o in operands], [*enough, too_many])
 
     def _of_a_drunk_thing(self, rule: Rule) -> None:
         """textworld does not notice that something was drunk and still offers it; the story cannot see it."""
