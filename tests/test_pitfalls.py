@@ -134,9 +134,9 @@ def test_final_obs_and_all_that_was_returned_survive_later_calls(toy):
 def test_rewards_keep_their_shape_over_episode_ends(toy, n, autoreset):
     """Symptom: reward of shape (1,) or (2, 1) where an episode ends."""
     env = ae.make(toy, n, max_episode_steps=2, autoreset=autoreset)
-    obs, _ = env.reset(seed=0)
+    env.reset(seed=0)
     for _ in range(9):
-        obs, reward, terminated, truncated, _ = env.step(np.zeros(n, np.int32))
+        _, reward, terminated, truncated, _ = env.step(np.zeros(n, np.int32))
         assert (reward.dtype, reward.shape) == (np.float32, (n,))
         assert (terminated.dtype, terminated.shape, truncated.shape) == (np.bool_, (n,), (n,))
 
@@ -225,7 +225,7 @@ def test_every_command_offered_is_accepted_and_no_other_changes_anything(name, q
     states = 0
     for _ in range(12):
         snap, (obs, before) = env.snapshot(), env.observe()
-        running = ~env.step(np.full(n, -1, np.int32))[4]["valid"] == 0
+        running = env.step(np.full(n, -1, np.int32))[4]["valid"]
         env.restore(snap)
         for slot in range(int(obs["admissible_count"].max())):
             has = running & (slot < obs["admissible_count"])
@@ -288,7 +288,7 @@ def test_returns_and_lengths_are_exact_in_every_mode(toy):
     """Symptom: statistics are short by one, or the dummy step of a reset counts as one."""
     for mode in ("same_step", "next_step", "disabled"):
         env = ae.make(toy[[0]], 4, max_episode_steps=3, autoreset=mode)
-        obs, info = env.reset(seed=0)
+        _, info = env.reset(seed=0)
         returns, lengths, found = np.zeros(4), np.zeros(4, int), []
         for _ in range(200):
             first = info["first"]
@@ -447,7 +447,7 @@ def test_it_starts_where_one_core_is_granted():
 def test_one_env_from_two_threads_at_once_raises_and_is_not_harmed(quest):
     """Two threads in one env would tear its rows: the second one is told so."""
     env = ae.make(quest, 4096, num_threads=1, seed=0)
-    obs, _ = env.reset()
+    env.reset()
     action, refused, other = np.zeros(4096, np.int32), [], []
     stop = threading.Event()
 
@@ -459,12 +459,12 @@ def test_one_env_from_two_threads_at_once_raises_and_is_not_harmed(quest):
                 refused.append(str(error))
             except Exception as error:
                 other.append(error)
+            time.sleep(0.0005)
 
     thread = threading.Thread(target=intrude)
     thread.start()
-    steps = 0
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and not (refused and steps > 20):
+    steps, deadline = 0, time.monotonic() + 30
+    while time.monotonic() < deadline and not (refused and steps):
         try:
             env.step(action)
             steps += 1
@@ -472,7 +472,7 @@ def test_one_env_from_two_threads_at_once_raises_and_is_not_harmed(quest):
             refused.append(str(error))
     stop.set()
     thread.join()
-    assert refused and not other and "used from another thread" in refused[0]
+    assert refused and steps and not other and "used from another thread" in refused[0]
     again = ae.make(quest, 4096, seed=0)
     again.reset()
     for _ in range(steps):
