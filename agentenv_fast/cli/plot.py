@@ -11,6 +11,9 @@ import typer
 from agentenv_fast.cli.output import closing
 from agentenv_fast.errors import CheckpointError, ConfigError
 
+_FEW = 32  # episodes: a mean over fewer is not drawn
+_LEGEND = "  (thin: training; dots: held out, 95 %)"
+
 
 def plot(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; each is a line in every panel.")],
@@ -71,7 +74,7 @@ def draw(curves: dict[str, list[dict[str, Any]]], names: list[str], out: Path) -
         for number, (run, lines) in enumerate(curves.items()):
             _curve(axis, lines, name, f"C{number % 10}", run)
         axis.set_xlabel("env steps")
-        axis.set_title(name.replace("_", " "), loc="left", fontsize=11)
+        axis.set_title(name.replace("_", " ") + _LEGEND, loc="left", fontsize=10)
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(axis="y", linewidth=0.4, alpha=0.5)
         axis.xaxis.set_major_formatter(_thousands)
@@ -85,33 +88,31 @@ def draw(curves: dict[str, list[dict[str, Any]]], names: list[str], out: Path) -
 
 
 def _curve(axis: Any, lines: list[dict[str, Any]], name: str, color: str, label: str) -> None:
-    train = [
-        (line["env_step"], line[name])
-        for line in lines
-        if line.get("kind") == "train" and line.get(name) is not None
-    ]
+    train = [line for line in lines if line.get("kind") == "train" and line.get(name) is not None]
+    train = [line for line in train if line.get("episodes", _FEW) >= _FEW]
     if train:
-        steps, values = zip(*train)
-        axis.plot(steps, _smooth(values), color=color, linewidth=0.8, alpha=0.5, label=f"{label}, training")
+        steps = [line["env_step"] for line in train]
+        axis.plot(steps, _smooth([line[name] for line in train]), color=color, linewidth=0.8, alpha=0.6)
     held_out = [
-        line for line in lines if line.get("kind") in ("eval", "final") and line.get(name) is not None
+        line for line in lines if line.get("kind") in ("eval", "final") and _value(line, name) is not None
     ]
     if held_out:
         steps = [line["env_step"] for line in held_out]
-        axis.plot(
-            steps,
-            [line[name] for line in held_out],
-            color=color,
-            linewidth=2,
-            marker=".",
-            label=f"{label}, held out",
-        )
+        values = [_value(line, name) for line in held_out]
+        axis.plot(steps, values, color=color, linewidth=2, marker=".", label=label)
         if all(line.get(f"{name}_low") is not None for line in held_out):
             low, high = ([line[f"{name}_{end}"] for line in held_out] for end in ("low", "high"))
             axis.fill_between(steps, low, high, color=color, alpha=0.15, linewidth=0)
+    else:
+        axis.plot([], [], color=color, label=label)
 
 
-def _smooth(values: tuple[float, ...], window: int = 9) -> list[float]:
+def _value(line: dict[str, Any], name: str) -> Any:
+    """A held-out figure: reports call the mean over games `return_mean`, training lines `return`."""
+    return line.get(name, line.get(f"{name}_mean"))
+
+
+def _smooth(values: list[float], window: int = 9) -> list[float]:
     """A running mean over the last `window` lines; the thin curve would be noise otherwise."""
     return [sum(values[max(0, i - window + 1) : i + 1]) / min(i + 1, window) for i in range(len(values))]
 
