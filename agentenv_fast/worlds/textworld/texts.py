@@ -51,7 +51,7 @@ BANNER = "\n".join(
         r"              \$$      \$$  \$$$$$$  \$$   \$$ \$$$$$$$$ \$$$$$$$ ",
     )
 )
-QUESTION = "\n\n\nWould you like to RESTART, RESTORE a saved game, QUIT or UNDO the last command?\n"
+QUESTION = "\n\n\nWould you like to RESTART, RESTORE a saved game, QUIT or UNDO the last command?"
 
 
 Nouns = tuple[str | None, bool] | None
@@ -72,6 +72,8 @@ class Texts:
 
     def __init__(self, source: SourceBuilder, game: GameFile, objects: dict[str, int], fact) -> None:
         self.source = source
+        # Jericho cuts the first line break, the prompt and the status line if a file's name begins with "tw-".
+        self.prompted = not source.name.startswith("tw-")
         self.game = game
         self.objects = objects
         self.fact = fact
@@ -84,8 +86,8 @@ class Texts:
 
     def share(self) -> None:
         """Programs that many rules use."""
-        self.look_text = self.look("")
-        self.go_text = self.look("\n")
+        self.look_text = self.look("\n")
+        self.go_text = self.look("\n\n")
         self.inventory_text = self.inventory()
         self.opened_text = self.opened()
         self.examine_text = self.examine()
@@ -124,7 +126,7 @@ class Texts:
     def _room(self, entity: Entity) -> dict[str, object]:
         title = self.title(entity)
         name = self.source.text().lit(title).index
-        look = self.source.text().lit("\n").lit(title).lit("\n")
+        look = self.source.text().lit(title).lit("\n")
         where = f"infos ({entity.id}).desc"
         for part in _room_parts(entity.desc):
             inform.compile_text(look, inform.line_breaks(inform.quotes(part)), self.scope, where)
@@ -237,14 +239,14 @@ class Texts:
         return self._said[text, tail, nouns]
 
     def _begin(self, nouns: Nouns) -> TextBuilder:
-        out = self.source.text().section(Section.BODY).lit("\n")
+        out = self.source.text().section(Section.BODY).lit(self._lead("\n"))
         if nouns is not None and self.clarity.rivals:
             announce(out, nouns[0], inside=nouns[1])
         return out
 
     def look(self, lead: str) -> int:
         """The room, as `look` and `go` print it."""
-        out = self.source.text().section(Section.BODY).lit(lead).call_place(ObjectText.LOOK)
+        out = self.source.text().section(Section.BODY).lit(self._lead(lead)).call_place(ObjectText.LOOK)
         bare, end = Label(), Label()
         out.unless_any(PLAYER_HERE, PORTABLE, bare).call(self.tail(Tail.REPORT)).jump(end)
         return out.place(bare).call(self.tail(Tail.CARRY_OUT)).place(end).index
@@ -254,7 +256,7 @@ class Texts:
         return out.call(self.tail(Tail.CARRY_OUT)).index
 
     def inventory(self) -> int:
-        out = self.source.text().section(Section.BODY).lit("\nYou are carrying")
+        out = self.source.text().section(Section.BODY).lit(self._lead("\nYou are carrying"))
         me, empty, end = self.objects["I"], Label(), Label()
         out.unless_any(me, PORTABLE, empty).lit(": ").list(me, PORTABLE).jump(end).place(empty).lit(
             " nothing"
@@ -287,9 +289,9 @@ class Texts:
         self._score_line(out)
         out.unless(Pseudo.WON, CompareOp.SET, 0, told)
         out.lit("\n\n\n").call(self._end()).jump(end)
-        out.place(told).lit("\n\n").call(self._prompt()).jump(end)
+        out.place(told).lit(self._before_prompt("\n\n")).call(self._prompt()).jump(end)
         out.place(quiet).unless(Pseudo.WON, CompareOp.CLEAR, 0, over)
-        _newlines(out, before).call(self._prompt()).jump(end)
+        _newlines(out, before, self.prompted).call(self._prompt()).jump(end)
         out.place(over)
         _newlines(out, at_end).call(self._end())
         return out.place(end).index
@@ -303,6 +305,13 @@ class Texts:
         out.unless(Pseudo.SCORE_CHANGE_ABS, CompareOp.EQUAL, 1, many).lit(" point.").jump(end)
         out.place(many).lit(" points.").place(end)
 
+    def _lead(self, text: str) -> str:
+        """Of a text that begins with a line break: all of it, or without that where there is no prompt."""
+        return text if self.prompted else text[1:]
+
+    def _before_prompt(self, newlines: str) -> str:
+        return newlines if self.prompted else newlines[1:]
+
     def _shared(self, name: str, write) -> int:
         if name not in self._prefix:
             out = self.source.text()
@@ -312,6 +321,8 @@ class Texts:
 
     def _prompt(self) -> int:
         def write(out: TextBuilder) -> None:
+            if not self.prompted:
+                return
             out.section(Section.STATUS).lit(">" + " " * PROMPT_BLANKS).call_place(ObjectText.TITLE)
             out.number(Pseudo.SCORE).lit("/").number(Pseudo.NEXT_TURN)
 
@@ -326,7 +337,10 @@ class Texts:
             ).jump(said)
             out.place(lost).lit(" " * 54 + "*** You lost! ***\n\nYou scored ").place(said)
             self._total(out)
-            out.lit(QUESTION).section(Section.STATUS).lit(">" + " " * QUESTION_BLANKS)
+            out.lit(QUESTION)
+            if not self.prompted:
+                return
+            out.lit("\n").section(Section.STATUS).lit(">" + " " * QUESTION_BLANKS)
             # Score and turn are not refreshed at the end, the room is.
             out.call_place(ObjectText.TITLE)
             out.number(Pseudo.SCORE_BEFORE).lit("/").number(Pseudo.TURNS)
@@ -355,20 +369,20 @@ class Texts:
         out = (
             self.source.text()
             .section(Section.BANNER)
-            .lit("\n\n\n\n" + BANNER + "\n\n")
+            .lit(self._lead("\n\n\n\n" + BANNER + "\n\n"))
             .section(Section.OBJECTIVE)
         )
         objective = "".join(inform.quotes(chunk) for chunk in inform.chunks(self.game.objective))
-        out.lit(objective + "\n")
-        out.section(Section.BODY).call_place(ObjectText.LOOK).lit("\n\n")
+        out.lit(objective + "\n\n")
+        out.section(Section.BODY).call_place(ObjectText.LOOK).lit(self._before_prompt("\n\n"))
         return out.call(self._prompt()).index
 
     def frame(self) -> int:
         return self.source.text().section(Section.BODY).call_event().index
 
 
-def _newlines(out: TextBuilder, counts: tuple[int, int, int]) -> TextBuilder:
-    tracked, raw, extra = counts
+def _newlines(out: TextBuilder, counts: tuple[int, int, int], prompted: bool = True) -> TextBuilder:
+    tracked, raw, extra = counts if prompted else (n - 1 for n in counts)
     return inform.by_mode(out, "\n" * tracked, "\n" * raw, "\n" * extra)
 
 
