@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import agentenv_fast as ae
+from agentenv_fast.envs import registry
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -53,6 +54,20 @@ def test_the_gymnasium_loop_counts_episodes(capsys):
     pytest.importorskip("gymnasium")
     assert load("gymnasium_loop").main(num_envs=16, steps=120) > 0
     assert "episodes, mean return" in capsys.readouterr().out
+
+
+def test_typed_commands_are_answered_or_marked(capsys):
+    status = load("typed_commands").main()
+    assert [number.name for number in status] == ["OK", "OK", "OK", "UNKNOWN_COMMAND"]
+    assert "1 of 4 commands were not known" in capsys.readouterr().out
+
+
+def test_a_suite_of_ones_own_has_an_id_and_keeps_the_contract(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    suite = load("my_suite").rooms(prefix="coin")
+    assert suite.names == ae.suite("rooms-v0", prefix="coin").names == ["coin-11", "coin-12", "coin-13"]
+    assert ae.make("rooms-v0", 2).num_envs == 2 and len(ae.suite("rooms-v0", size=2)) == 2
+    assert not ae.check_env(lambda **k: ae.make(suite, **k)).of("failed")
 
 
 @pytest.mark.slow
