@@ -1,2 +1,1 @@
-"""Learning from trajectories: returns, losses, algorithms, optimizers, meshes. Knows no env. Needs the extra `train`.
-"""
+"""Learning from trajectories: returns, losses, algorithms, optimizers, meshes. Knows no env. Needs the extra `train`."""

@@ -28,8 +28,7 @@ class Actor:
         return self._act(params, obs, carry, first, key, np.int32(draw), commands)
 
     def act_by_game(self, params, obs, carry, first, key, game, step, commands, *, greedy: bool):
-        """A draw per row that depends on its game and step alone, so on no batch size. → (action, logp, value, carry).
-        """
+        """A draw per row by its game and step alone, whatever the batch. → (action, logp, value, carry)."""
         return self._act_by_game(params, obs, carry, first, key, game, step, commands, greedy=greedy)
 
     def _act_once(self, params, obs, carry, first, key, draw, commands):

@@ -41,6 +41,8 @@ class Collector:
       commands: the env's command table (policy.table).
       steps: T.
       seed: of the env's first reset and of the draws of actions.
+      word_dropout: share of the vocabulary that an episode does not show, drawn anew for each: its words read as
+        unknown. It keeps a policy from knowing places by heart.
       recorders, guards: see spec.py. A row whose action a guard replaced is not learnt from.
     """
 
@@ -52,6 +54,7 @@ class Collector:
         steps: int,
         seed: int,
         *,
+        word_dropout: float = 0.0,
         recorders: Sequence[Recorder] = (),
         guards: Sequence[Guard] = (),
     ):
@@ -61,7 +64,7 @@ class Collector:
         self.widths = Widths(spec.max_tokens, spec.max_admissible)
         self.buffer = Buffer(steps, env.num_envs, spec.max_tokens, spec.max_admissible)
         self.stats = EpisodeStats(env.num_envs)
-        self.key = jax.random.key(seed)
+        self.key, self.dropout = jax.random.key(seed), _WordDropout(word_dropout, seed, env)
         self.draws = 0
         self.carry = actor.policy.init_carry(env.num_envs)
         self.obs, info = env.reset(seed=seed)
@@ -79,7 +82,7 @@ class Collector:
         start = self.carry
         cut = _CutRows()
         for t in range(self.steps):
-            obs = self.widths.trim(self.obs)
+            obs = self._now()
             self.buffer.write_obs(t, obs)
             self.buffer.write(
                 t, first=self.first, game=self.game, episode=self.episode, policy_version=version
@@ -110,9 +113,8 @@ class Collector:
         log.invalid_actions += int((info["status"] == Status.INVALID_ACTION).sum())
         log.excluded += int((~learnt).sum())
         log.episodes += self.stats.step(step.reward, step.terminated, step.truncated, info)
-        cut.add(
-            t, np.flatnonzero(step.truncated & ~step.terminated), self._end_obs(step), self.carry, self.widths
-        )
+        cut_rows = np.flatnonzero(step.truncated & ~step.terminated)
+        cut.add(t, cut_rows, self._end_obs(step), self.carry, self.widths, self.dropout)
         for recorder in self.recorders:
             recorder.record(step, guarded)
         self.obs = step.obs
@@ -133,11 +135,15 @@ class Collector:
         """next_value: the next step's value, and V(last observation) where the episode or the trajectory was cut."""
         arrays = self.buffer.arrays
         arrays["next_value"][:-1] = arrays["value"][1:]
-        arrays["next_value"][-1] = self.actor.value(params, self.widths.trim(self.obs), self.carry, commands)
+        arrays["next_value"][-1] = self.actor.value(params, self._now(), self.carry, commands)
         for steps, rows, obs, carry in cut.chunks(self.env.num_envs, self.widths):
             value = np.asarray(self.actor.value(params, obs, carry, commands))
             arrays["next_value"][steps, rows] = value[: len(rows)]
         arrays["next_value"][arrays["terminated"]] = 0.0
+
+    def _now(self) -> dict[str, np.ndarray]:
+        """The current observations as the policy sees them."""
+        return self.dropout.hide(self.widths.trim(self.obs), self.episode)
 
     def state(self) -> dict[str, Any]:
         """Everything but the env's rows, as a pytree of arrays: for checkpoints."""
@@ -174,6 +180,36 @@ class _Clock:
         self.last = now
 
 
+class _WordDropout:
+    """Hides some words of the vocabulary for the length of an episode; which ones depends on seed, row and episode."""
+
+    UNKNOWN = 1
+
+    def __init__(self, share: float, seed: int, env: VectorEnv):
+        self.share, self.seed = share, seed
+        self.hidden = np.zeros((env.num_envs, env.spec.vocab_size if share else 0), bool)
+        self.drawn = np.full(env.num_envs, -1, np.int64)  # the episode that a row's draw is for
+
+    def hide(self, obs, episode) -> dict[str, np.ndarray]:
+        """obs of all rows with their hidden words as UNKNOWN; a row in another episode than before draws anew."""
+        if not self.share:
+            return obs
+        for row in np.flatnonzero(self.drawn != episode):
+            self._draw(int(row), int(episode[row]))
+        return {**obs, "tokens": self.hide_rows(obs["tokens"], np.arange(len(episode)))}
+
+    def hide_rows(self, tokens, rows):
+        """int32[M, L] of `rows`, with their hidden words as UNKNOWN."""
+        if not self.share:
+            return tokens
+        return np.where(self.hidden[rows[:, None], tokens] & (tokens > 0), self.UNKNOWN, tokens)
+
+    def _draw(self, row: int, episode: int) -> None:
+        stream = np.random.Generator(np.random.Philox(key=[self.seed, (row << 32) | (episode & 0xFFFFFFFF)]))
+        self.hidden[row] = stream.random(self.hidden.shape[1]) < self.share
+        self.drawn[row] = episode
+
+
 class _CutRows:
     """Last observations of truncated episodes, and the carries that go with them, until their values are asked for."""
 
@@ -183,23 +219,19 @@ class _CutRows:
         self.obs: list[dict[str, np.ndarray]] = []
         self.carries: list[Any] = []
 
-    def add(self, t: int, rows, obs, carry, widths: Widths) -> None:
+    def add(self, t: int, rows, obs, carry, widths: Widths, dropout: _WordDropout) -> None:
         if len(rows) == 0:
             return
         self.steps += [t] * len(rows)
         self.rows += rows.tolist()
-        view = widths.trim(
-            {
-                name: np.asarray(obs[name])[rows]
-                for name in ("token_count", "admissible_count", "tokens", "admissible")
-            }
-        )
+        names = ("token_count", "admissible_count", "tokens", "admissible")
+        view = widths.trim({name: np.asarray(obs[name])[rows] for name in names})
+        view["tokens"] = dropout.hide_rows(view["tokens"], rows)
         self.obs.append(view)
         self.carries.append(jax.tree.map(lambda x: np.asarray(x)[rows], carry))
 
     def chunks(self, size: int, widths: Widths):
-        """Yields (steps, rows, obs, carry) with obs and carry filled up to `size` rows, so that one shape is compiled.
-        """
+        """Yields (steps, rows, obs, carry), obs and carry filled up to `size` rows: one shape is compiled."""
         if not self.rows:
             return
         wide = {"tokens": widths.tokens.value, "admissible": widths.slots.value}

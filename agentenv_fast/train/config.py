@@ -68,6 +68,9 @@ class TrainSettings(Section):
     seed: int = Field(default=0, ge=0)
     num_envs: int = Field(default=256, gt=0)
     rollout_steps: int = Field(default=32, gt=0)  # T
+    word_dropout: float = Field(
+        default=0.0, ge=0.0, lt=1.0
+    )  # share of the words that a training episode hides
     max_minutes: float | None = Field(default=None, gt=0)  # stop by the clock: such a run is not reproducible
     tensorboard: bool = True
 

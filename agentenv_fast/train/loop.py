@@ -89,7 +89,12 @@ class Session:
         self.ppo = make_ppo(config, self.policy)
         self.state = self.ppo.init(self.policy.init(seed))
         self.collector = Collector(
-            self.env, self.actor, self.policy.commands, config.train.rollout_steps, seed
+            self.env,
+            self.actor,
+            self.policy.commands,
+            config.train.rollout_steps,
+            seed,
+            word_dropout=config.train.word_dropout,
         )
         self.agent = PolicyAgent(self.actor, self.state.params, greedy=config.eval.mode == "greedy")
         self.update_key = jax.random.key(seed + 1)

@@ -144,3 +144,30 @@ def test_padded_widths_grow_in_steps_and_never_shrink():
     }  # fmt: skip
     trimmed = widths.trim(obs)
     assert trimmed["tokens"].shape == (2, 64) and trimmed["admissible"].shape == (2, 8)
+
+
+def test_word_dropout_hides_the_same_words_all_through_an_episode_and_others_in_the_next():
+    collect, params = collector(ProbeEnv("memory", 64), steps=6, word_dropout=0.5)
+    trajectory, _ = collect.collect(params)
+    tokens, first = trajectory.obs["tokens"][..., 0], trajectory.first
+    hidden = tokens == 1
+    assert 0.35 < hidden.mean() < 0.65
+    waits = hidden[[1, 2, 4, 5]]  # the steps that say "wait"; two in each of two episodes
+    np.testing.assert_array_equal(waits[0], waits[1])
+    np.testing.assert_array_equal(waits[2], waits[3])
+    assert first[3].all() and (waits[0] != waits[2]).any()
+    again, _ = collector(ProbeEnv("memory", 64), steps=6, word_dropout=0.5)[0].collect(params)
+    np.testing.assert_array_equal(again.obs["tokens"], trajectory.obs["tokens"])
+
+
+def test_word_dropout_hides_the_last_observation_like_the_episode_it_ends():
+    env = ProbeEnv("truncation", 32)
+    collect, params = collector(env, steps=4, word_dropout=0.5)
+    collect.collect(params)
+    shown = collect.buffer.obs["tokens"][3, :, 0]
+    hidden = shown == 1
+    assert hidden.any() and not hidden.all()
+    # Same text, same hidden words, and the carry one step on: two values only, one for each kind of row.
+    ends = collect.buffer.arrays["next_value"][3]
+    assert np.unique(np.round(ends[hidden], 5)).size == np.unique(np.round(ends[~hidden], 5)).size == 1
+    assert abs(ends[hidden][0] - ends[~hidden][0]) > 1e-6
