@@ -1,1 +1,4 @@
-"""Learning from trajectories: returns, losses, algorithms, optimizers, meshes. Knows no env. Needs the extra `train`."""
+"""Learning from trajectories: returns, losses, algorithms, optimizers, meshes. Knows no env.
+
+Needs the extra `train`.
+"""
