@@ -42,7 +42,7 @@ demo:
 	else $(RUN) agentenv-fast train --config demo --out $(DEMO_OUT); fi
 
 test: setup-dev
-	@$(MAKE) --no-print-directory native cpp-test lint types
+	@$(MAKE) --no-print-directory native cpp-test
 	$(RUN) $(PYTEST) -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder -m "not long" tests
 
 check: setup-dev
