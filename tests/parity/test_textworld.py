@@ -1,4 +1,4 @@
-"""Generated games of every family equal the original engine, step by step. AE_PARITY_GAMES and AE_PARITY_SEED choose."""
+"""Generated games of every family equal the original engine, step by step (AE_PARITY_GAMES, AE_PARITY_SEED)."""
 
 import json
 
@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("textworld")
 
-from agentenv_fast.worlds.verify import verify  # noqa: E402
-from tests.parity import games  # noqa: E402
+from agentenv_fast.worlds.verify import verify
+from tests.parity import games
 
 pytestmark = pytest.mark.parity
 USUAL_GAMES = 14

@@ -66,7 +66,7 @@ class _Compiler:
         source.place_predicate = source.predicate("at", ("at", 2), placement=True)
         source.player, source.inventory = self.objects["P"], self.objects["I"]
         source.max_score = int(game.max_score) if game.max_score != float("inf") else 0
-        source.extra_json = json.dumps(extras(game), separators=(",", ":"))
+        source.extra_json = json.dumps(extras(game, texts.inventory_alone), separators=(",", ":"))
         return source.build()
 
     def _types(self) -> dict[str, int]:

@@ -9,7 +9,7 @@ from agentenv_fast.worlds.textworld.game import Fact, GameFile
 DIRECTIONS = ["north", "south", "east", "west"]
 
 
-def extras(game: GameFile) -> dict[str, Any]:
+def extras(game: GameFile, inventory_program: int) -> dict[str, Any]:
     """JSON-able; keys are TextWorld's EnvInfos names where there is one."""
     named = [game.entities[id] for id in game.infos if id in game.entities and game.entities[id].name]
     objects = [(e.name, e.type) for e in named if e.type != "r"]
@@ -26,6 +26,8 @@ def extras(game: GameFile) -> dict[str, Any]:
         "names": {e.id: [e.name or e.id, e.type] for e in game.entities.values()},
         "win_facts": [[_facts(event) for event in q.win] for q in game.quests],
         "fail_facts": [[_facts(event) for event in q.fail] for q in game.quests],
+        "types": game.logic.types,
+        "inventory_program": inventory_program,
         "metadata": game.metadata,
     }
 

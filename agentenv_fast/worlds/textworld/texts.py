@@ -256,13 +256,12 @@ class Texts:
         return out.call(self.tail(Tail.CARRY_OUT)).index
 
     def inventory(self) -> int:
-        out = self.source.text().section(Section.BODY).lit(self._lead("\nYou are carrying"))
-        me, empty, end = self.objects["I"], Label(), Label()
-        out.unless_any(me, PORTABLE, empty).lit(": ").list(me, PORTABLE).jump(end).place(empty).lit(
-            " nothing"
-        )
-        out.place(end).lit(".")
-        return out.call(self.tail(Tail.CARRY_OUT)).index
+        out, me, empty, end = self.source.text(), self.objects["I"], Label(), Label()
+        out.lit("You are carrying").unless_any(me, PORTABLE, empty).lit(": ").list(me, PORTABLE).jump(end)
+        out.place(empty).lit(" nothing").place(end).lit(".")
+        self.inventory_alone = out.index
+        said = self.source.text().section(Section.BODY).lit(self._lead("\n")).call(self.inventory_alone)
+        return said.call(self.tail(Tail.CARRY_OUT)).index
 
     def opened(self) -> int:
         out = self._begin(ONE_NOUN).lit("You open ").name(operand(0), Article.THE)
