@@ -1,7 +1,7 @@
 """Learning on TextWorld's coin_collector: makes the games, trains each run, keeps their metrics and a table.
 
     python benchmarks/coin_collector.py                      # level 10, seeds 0 1 2, and the control
-    python benchmarks/coin_collector.py --level 110 --seeds 0
+    python benchmarks/coin_collector.py --level 110 --seeds 0 --word-dropout 0.5
 
 The policy reads room descriptions and feedback alone: not the objective, which prints the way, nor the status line.
 The control (`policy.last_command=false`) does not know what it did, and a room's text does not say where one came from.
@@ -42,7 +42,7 @@ def make_games(folder: Path, level: int, train: int = 50, test: int = 100) -> di
     return took
 
 
-def settings(games: Path, level: int, seed: int, control: bool) -> list[str]:
+def settings(games: Path, level: int, seed: int, control: bool, dropout: float) -> list[str]:
     """The preset `coin_collector`, pointed at the games."""
     found = {
         "suite.id": [f"{games}/train-*.json"],
@@ -52,23 +52,25 @@ def settings(games: Path, level: int, seed: int, control: bool) -> list[str]:
         "train.total_steps": STEPS[level],
         "env.max_episode_steps": MAX_EPISODE_STEPS[level],
         "policy.last_command": not control,
+        "train.word_dropout": dropout,
     }
     return [f"{name}={json.dumps(value)}" for name, value in found.items()]
 
 
-def run(games: Path, level: int, seed: int, control: bool, out: Path, keep: Path) -> dict:
+def run(games: Path, level: int, seed: int, control: bool, dropout: float, out: Path, keep: Path) -> dict:
     """Trains one run; copies its metrics, settings and results to `keep`; → its line of the table."""
     from agentenv_fast.train import load_config, train
 
-    config = load_config("coin_collector", settings(games, level, seed, control))
-    name = f"coin-{level}-{'control' if control else 'seed'}-{seed}"
+    config = load_config("coin_collector", settings(games, level, seed, control, dropout))
+    kind = "control" if control else "dropout" if dropout else "seed"
+    name = f"coin-{level}-{kind}-{seed}"
     shutil.rmtree(out / name, ignore_errors=True)
     result = train(config, out=out / name)
     (keep / name).mkdir(parents=True, exist_ok=True)
     for file in ("metrics.jsonl", "config.yaml", "results.json"):
         shutil.copy(result.folder / file, keep / name / file)
     wanted = ("greedy_success", "greedy_low", "greedy_high", "sampled_success", "sampled_low", "sampled_high")
-    line = {"run": name, "level": level, "seed": seed, "control": control}
+    line = {"run": name, "level": level, "seed": seed, "control": control, "word_dropout": dropout}
     line |= {
         key: result.results[key] for key in (*wanted, "episodes", "random_success", "env_step", "train_s")
     }
@@ -85,6 +87,7 @@ def main() -> None:
     parser.add_argument(
         "--control", type=int, nargs="*", default=None, help="seeds of the control; default 0 at level 10"
     )
+    parser.add_argument("--word-dropout", type=float, default=0.0, help="see train.word_dropout")
     parser.add_argument("--games", type=Path, default=Path("runs/coin-games"))
     parser.add_argument("--out", type=Path, default=Path("runs"))
     parser.add_argument("--keep", type=Path, default=Path("docs/runs"))
@@ -96,7 +99,8 @@ def main() -> None:
     if arguments.only_games:
         return
     control = arguments.control if arguments.control is not None else [0] if arguments.level == 10 else []
-    plan = [(seed, False) for seed in arguments.seeds] + [(seed, True) for seed in control]
+    dropout = arguments.word_dropout
+    plan = [(seed, False, dropout) for seed in arguments.seeds] + [(seed, True, dropout) for seed in control]
     table = [run(games, arguments.level, *each, arguments.out, arguments.keep) for each in plan]
     print(json.dumps({"coin_collector": table, "games_s": took}))
 

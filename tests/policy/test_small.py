@@ -192,6 +192,7 @@ def test_the_default_is_cheap_and_small():
     assert count < 400_000
 
 
+@pytest.mark.slow
 def test_flops_are_those_that_the_compiler_counts():
     policy = SmallPolicy(SmallConfig(words=512), ProbeEnv("matching", 2).command_tokens)
     n, k = 64, 24

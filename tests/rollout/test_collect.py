@@ -56,18 +56,18 @@ def test_a_cut_episode_is_worth_its_own_last_observation_not_the_next_first():
     trajectory, _ = collect.collect(params)
     assert trajectory.truncated[3].all()
     # The same by hand: run the policy along the four steps, then read the last observation.
-    carry, forward = policy.init_carry(4), jax.jit(policy.forward)
+    carry, forward, remember = policy.init_carry(4), jax.jit(policy.forward), jax.jit(policy.remember)
     for t in range(4):
         obs = {name: array[t] for name, array in trajectory.obs.items()}
         _, _, carry = forward(params, obs, carry, trajectory.first[t], commands=collect.commands)
-        carry = policy.remember(carry, obs, trajectory.action[t], commands=collect.commands)
+        carry = remember(carry, obs, trajectory.action[t], commands=collect.commands)
     last = {
         **obs,
         "tokens": np.tile(np.array([8, 8, 9, 9, 0, 0, 0, 0], np.int32), (4, 1)),
         "token_count": np.full(4, 4),
     }
     np.testing.assert_allclose(
-        trajectory.next_value[3], policy.value(params, last, carry, commands=collect.commands), atol=1e-5
+        trajectory.next_value[3], collect.actor.value(params, last, carry, collect.commands), atol=1e-5
     )
     assert (trajectory.next_value[3] != trajectory.value[4]).all()
 

@@ -21,6 +21,8 @@ from agentenv_fast.train.metrics import TIMING
 from tests.probe_envs import ProbeEnv
 from tests.train.worlds import Games, ProbeWorlds
 
+pytestmark = pytest.mark.slow  # a run compiles four programs
+
 SETTINGS = {
     "suite": {"id": "probe"},
     "train": {"total_steps": 12_800, "num_envs": 32, "rollout_steps": 8, "checkpoint_every": 2_000},
@@ -115,7 +117,6 @@ def test_a_finished_run_resumes_to_the_same_results_without_training(whole):
     assert again.status == "finished" and again.results["success"] == whole.results["success"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wait_for", [1_000, 5_000])
 def test_a_killed_run_resumes_to_the_same_numbers_bit_for_bit(whole, tmp_path, wait_for):
     out = tmp_path / "killed"
@@ -137,7 +138,6 @@ def test_a_killed_run_resumes_to_the_same_numbers_bit_for_bit(whole, tmp_path, w
                 np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
 
 
-@pytest.mark.slow
 def test_an_interrupt_saves_and_says_how_to_resume(whole, tmp_path):
     out = tmp_path / "interrupted"
     child = start(out)
@@ -153,7 +153,6 @@ def test_an_interrupt_saves_and_says_how_to_resume(whole, tmp_path):
     assert comparable(out) == comparable(whole.folder)
 
 
-@pytest.mark.slow
 def test_a_run_without_a_checkpoint_starts_over(whole, tmp_path):
     out = tmp_path / "fresh"
     out.mkdir()
@@ -196,7 +195,6 @@ def test_a_damaged_checkpoint_is_refused_and_named(whole, tmp_path, harm, messag
         train(resume=out, worlds=ProbeWorlds("matching"))
 
 
-@pytest.mark.slow
 def test_a_checkpoint_of_another_policy_is_refused(whole, tmp_path):
     import shutil
 
@@ -209,7 +207,6 @@ def test_a_checkpoint_of_another_policy_is_refused(whole, tmp_path):
         train(resume=out, worlds=ProbeWorlds("matching"))
 
 
-@pytest.mark.slow
 def test_early_stopping_ends_a_run_at_the_target(tmp_path):
     config = load_config(SETTINGS, ["eval.every=1000", "eval.target=0.9", "train.tensorboard=false"])
     result = train(config, out=tmp_path / "run", worlds=ProbeWorlds("matching"))
