@@ -9,6 +9,7 @@ from agentenv_fast.errors import ConfigError, SuiteError
 from agentenv_fast.train.config import Config, SuiteSettings
 
 VALID_SHARE = 0.2  # of the training games of files, kept for validation when nothing else is
+FEW = 5  # files: fewer than that are all trained on, with nothing held out
 
 
 class Worlds(Protocol):
@@ -67,33 +68,41 @@ class SuiteWorlds:
 
     def _find(self, role: str):
         settings, evaluation = self.config.suite, self.config.eval
-        if role == "train":
-            train = open_suite(settings, settings.split, settings.size)
-            return self._without_valid(train) if self._carves() else train
-        wanted = evaluation.split if role == "valid" else evaluation.test_split
-        size = evaluation.episodes if role == "valid" else max(1, evaluation.test_episodes)
-        if evaluation.suite is not None:
+        if role != "train" and evaluation.suite is not None:
+            wanted, size = self._held_out(role)
             return open_suite(settings.model_copy(update={"id": evaluation.suite}), wanted, size, whole=True)
-        if role == "valid" and self._carves():
-            whole = open_suite(settings, settings.split, settings.size)
-            return whole[_valid_part(whole)[1]] if len(whole) > 1 else None
-        try:
-            return open_suite(settings, wanted, size)
-        except SuiteError:
-            if is_files(settings.id):
-                return None
-            raise
+        if is_files(settings.id):
+            return self._of_files(role)
+        wanted, size = (settings.split, settings.size) if role == "train" else self._held_out(role)
+        return open_suite(settings, wanted, size)
 
-    def _carves(self) -> bool:
-        """Files have no validation split of their own: some training games become one."""
-        return (
-            is_files(self.config.suite.id)
-            and self.config.eval.suite is None
-            and self.config.eval.split == "valid"
-        )
+    def _held_out(self, role: str) -> tuple[str, int]:
+        """Split and number of games for "valid" or "test"."""
+        evaluation = self.config.eval
+        if role == "valid":
+            return evaluation.split, evaluation.episodes
+        return evaluation.test_split, max(1, evaluation.test_episodes)
 
-    def _without_valid(self, suite):
-        return suite[_valid_part(suite)[0]] if len(suite) > 1 else suite
+    def _of_files(self, role: str):
+        """Files are split by content: 80 % train, 20 % test; the last training games become the validation split."""
+        settings, evaluation = self.config.suite, self.config.eval
+        games = self._files()
+        few = len(games) < FEW and settings.split == "train"
+        if few and role != "train":
+            return None
+        if role == "test" or (role == "valid" and evaluation.split != "valid"):
+            return _split_or_none(games, evaluation.test_split if role == "test" else evaluation.split)
+        train = games if few or settings.split == "all" else games.split(settings.split)
+        if few or evaluation.suite is not None or evaluation.split != "valid" or len(train) < 2:
+            return train if role == "train" else None
+        return train[_valid_part(train)[role == "valid"]]
+
+    def _files(self):
+        import agentenv_fast as ae
+
+        if "files" not in self._suites:
+            self._suites["files"] = ae.load(self.config.suite.id)
+        return self._suites["files"]
 
 
 def open_suite(settings: SuiteSettings, split: str, size: int, *, whole: bool = False):
@@ -125,6 +134,13 @@ def is_files(id: str | list[str]) -> bool:
 def _valid_part(suite) -> tuple[list[int], list[int]]:
     count = max(1, round(VALID_SHARE * len(suite)))
     return list(range(len(suite) - count)), list(range(len(suite) - count, len(suite)))
+
+
+def _split_or_none(games, split: str):
+    try:
+        return games.split(split)
+    except SuiteError:
+        return None
 
 
 def _describe(suite) -> dict[str, Any] | None:
