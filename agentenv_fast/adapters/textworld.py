@@ -53,7 +53,7 @@ def requested(request_infos: Any) -> EnvInfos:
         return EnvInfos(extras=request_infos.extras, **dict.fromkeys(request_infos.basics, True))
     if isinstance(request_infos, str) or not isinstance(request_infos, Iterable):
         raise ConfigError(f"request_infos: {request_infos!r}, want EnvInfos or a list of names")
-    return EnvInfos(**dict.fromkeys(request_infos, True))
+    return EnvInfos((), **dict.fromkeys(request_infos, True))
 
 
 class GameState(dict):

@@ -1,4 +1,4 @@
-"""The golden file of the native module: its Python surface changes only on purpose (`make stubs`, then look at the diff)."""
+"""The golden file of the native module: its Python surface changes only on purpose (`make stubs` writes it)."""
 
 import importlib.metadata
 import subprocess

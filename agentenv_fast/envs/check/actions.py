@@ -66,7 +66,7 @@ def invalid_actions_are_data(kit: Kit) -> None:
             for key in ("world_hash", "score", "won", "lost", "game", "episode"):
                 same(step.info[key][row].tolist(), seen[key][row].tolist(), f"{where}: {key}")
             expect(not step.terminated[row], f"{where}: terminated")
-            _check_invalid_reward(twin, step, row, where)
+            _check_invalid_reward(twin, step, int(row), where)
             if not reset[row]:
                 for key in ("admissible", "admissible_count"):
                     if key in before:

@@ -203,6 +203,7 @@ def same_step_final_obs(kit: Kit) -> None:
     for t, step in enumerate(walk(env, obs, 12)):
         final = step.info.get("final_obs")
         expect(final is not None, f"step {t}: info has no final_obs")
+        assert final is not None
         same(
             {k: (a.dtype, a.shape) for k, a in final.items()},
             {k: (a.dtype, a.shape) for k, a in step.obs.items()},

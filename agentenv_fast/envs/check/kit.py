@@ -109,6 +109,7 @@ class Kit:
             raise
 
     def _copy_of_given(self, overrides: dict[str, Any]) -> Any:
+        assert self.given is not None  # either it or a factory
         options = getattr(self.given.spec, "options", {})
         for name, value in overrides.items():
             have = self.given.num_envs if name == "num_envs" else options.get(name, "?")
@@ -260,7 +261,7 @@ def counts_of(env: Any, obs: dict) -> np.ndarray:
 
 def mixed(*numbers: Any) -> np.ndarray:
     """Arbitrary but fixed uint32 from integers and integer arrays."""
-    x = np.uint32(0x9E3779B9)
+    x: Any = np.uint32(0x9E3779B9)
     with np.errstate(over="ignore"):
         for number in numbers:
             x = (x ^ np.asarray(number, np.uint32)) * np.uint32(0x85EBCA6B)

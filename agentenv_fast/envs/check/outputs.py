@@ -174,6 +174,7 @@ def admissible_lists(kit: Kit) -> None:
     )
     if "admissible" not in obs:
         raise Skip("obs has no admissible")
+    seen = obs
     for t, step in enumerate([None, *walk(env, obs, kit.steps)]):
         seen = obs if step is None else step.obs
         for row, (ids, count) in enumerate(zip(seen["admissible"], seen["admissible_count"], strict=True)):
