@@ -264,6 +264,7 @@ class Env {
   void set_rows(const py::array& values, const py::object& rows) {
     const Use use(*this);
     const std::vector<int32_t> list = row_list(rows);
+    check_distinct(list);
     const size_t count = rows.is_none() ? engine_.num_rows : list.size();
     if (!values.dtype().equal(py::dtype::of<uint8_t>()) || values.ndim() != 2 || static_cast<size_t>(values.shape(0)) != count ||
         static_cast<size_t>(values.shape(1)) != engine_.stride)

@@ -243,9 +243,14 @@ class VecEnv:
         """
         if isinstance(action, tuple) and not self._knows_token_commands:
             self._learn_token_commands()
-        result = self._native.step(_host(action), _rows(rows))
+        action, rows = _host(action), _rows(rows)
+        same_step = self.spec.autoreset == Autoreset.SAME_STEP
+        before = self._native.get_rows(rows) if self._infos and same_step else None
+        result = self._native.step(action, rows)
         if self._infos or self._encode_here:
             self._finish(result[0], result[4], rows)
+        if before is not None:
+            self._finish_ended(before, action, result)
         return result
 
     def _learn_token_commands(self) -> None:
@@ -268,6 +273,21 @@ class VecEnv:
             from agentenv_fast.envs.infos import collect
 
             info.update(collect(self, self._infos, rows))
+
+    def _finish_ended(self, before: np.ndarray, action, result) -> None:
+        """same_step: the lists of rows whose episode ended are about its end, which is played once more to be read."""
+        ended = np.flatnonzero(result[2] | result[3])
+        if not len(ended):
+            return
+        from agentenv_fast.envs.infos import collect
+
+        options = {"num_envs": len(ended), "autoreset": "disabled", "group_size": 1, "text": False}
+        again = VecEnv(self.suite, {**self._options, **options, "infos": ()})
+        again._native.set_rows(before[ended], None)
+        again.step(_at(action, ended))
+        for name, values in collect(again, self._infos, None).items():
+            for row, value in zip(ended, values, strict=True):
+                result[4][name][row] = value
 
     def _encode(self, obs: dict, info: dict) -> None:
         """Token ids by running the tokenizer on the rendered texts."""
@@ -320,6 +340,8 @@ class VecEnv:
         """
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(f"restore: {type(snapshot).__name__}, want a Snapshot")
+        if not isinstance(snapshot.rows, np.ndarray):
+            raise SnapshotError(f"rows: {type(snapshot.rows).__name__}, want an array uint8[M, stride]")
         if snapshot.suite_hash != self.suite.hash:
             theirs, ours = snapshot.suite_hash[:12], self.suite.hash[:12]
             raise SnapshotError(f"snapshot of suite {theirs}, this env plays suite {ours}")
@@ -339,9 +361,10 @@ class VecEnv:
         """
         _one_of("rng", rng, ("share", "split"))
         to = _rows(np.atleast_1d(np.asarray(targets)) if not isinstance(targets, list) else targets)
-        self._native.fork(
-            int(source) if isinstance(source, (int, np.integer)) else _rows(source), to, rng == "split"
-        )
+        if source is None:
+            raise ActionError("source: None, want a row number or int32[M]")
+        sources = _rows(source)
+        self._native.fork(int(sources) if sources.ndim == 0 else sources, to, rng == "split")
 
     def row_hash(self, rows=None) -> np.ndarray:
         """uint32[M, 2], of all bytes of each row."""
@@ -471,6 +494,8 @@ def _seed(seed: Any, n: int) -> int | np.ndarray | None:
             raise ConfigError(f"seed: {seed}, want an int in [0, 2**64)")
         return int(seed)
     values = np.asarray(seed)
+    if values.shape == () and np.issubdtype(values.dtype, np.integer):
+        return _seed(int(values), n)
     if values.shape != (n,):
         raise ConfigError(f"seed: shape {values.shape}, want an int or uint64({n},)")
     if not np.issubdtype(values.dtype, np.integer) or (values < 0).any():
@@ -479,6 +504,8 @@ def _seed(seed: Any, n: int) -> int | np.ndarray | None:
 
 
 def _reset_options(options: dict[str, Any] | None, n: int) -> tuple[np.ndarray | None, np.ndarray | None]:
+    if options is not None and not isinstance(options, dict):
+        raise ConfigError(f"options: {type(options).__name__}, want a dict with 'reset_mask' or 'game'")
     options = dict(options or {})
     mask, games = options.pop("reset_mask", None), options.pop("game", None)
     if options:
@@ -508,6 +535,13 @@ def _rows(rows: Any) -> np.ndarray | None:
     if values.dtype == bool or not np.issubdtype(values.dtype, np.integer) or (abs(values) >= 2**31).any():
         raise ActionError(f"rows: dtype {values.dtype}, want int32 row numbers")
     return values.astype(np.int32)
+
+
+def _at(action: Any, positions: np.ndarray) -> Any:
+    """The actions at some positions, in whatever form they came."""
+    if isinstance(action, tuple):
+        return tuple(np.ascontiguousarray(part[positions]) for part in action)
+    return [action[i] for i in positions] if isinstance(action, list) else action[positions]
 
 
 def _host(action: Any) -> Any:

@@ -165,11 +165,13 @@ void step_position(Engine& engine, uint32_t r, const Move& move, const StepBuffe
   RowHeader* row = engine.row(r);
   Transition transition;
   const bool finished = (row->flags & (kTerminated | kTruncated)) != 0;
-  if (engine.rules.autoreset == Autoreset::kNextStep && finished) {
+  // next_step; and in same_step a finished row that came with a snapshot of another mode.
+  if (finished && engine.rules.autoreset != Autoreset::kDisabled) {
     next_episode(engine, row);
     transition.valid = false;
     write_info(row, out.info, i, transition, engine.rules.reward.terms);
     write_transition(out, i, transition);
+    observer.no_final(i);
     return observer.current(row, i);
   }
   if (finished) {  // disabled: stays as it is

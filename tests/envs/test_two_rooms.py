@@ -1,10 +1,13 @@
 """The two-room toy, compiled, against the same toy in plain Python: every array of every step."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import agentenv_fast as ae
 from agentenv_fast.envs.check.kit import kept, pick, same
+from tests.probe_envs import two_rooms as toy
 from tests.probe_envs import two_rooms_compiled
 from tests.probe_envs.two_rooms import TwoRooms, Words, choose_game, permuted, philox
 
@@ -121,3 +124,86 @@ def test_vocabularies_agree():
 def test_games_are_chosen_by_task_and_episode():
     row = {"seed": 1, "task": 2, "episode": 9}
     assert choose_game(row, "sequential", None) == 11 % 5
+
+
+def random_call(rng, slow, snaps):
+    """A method and its arguments, as one would call it on either env."""
+    n = slow.num_envs
+    rows = rng.permutation(n)[: rng.integers(1, n + 1)].astype(np.int32)
+    kind = rng.choice(
+        [
+            "step",
+            "step",
+            "step",
+            "rows",
+            "typed",
+            "reset",
+            "masked",
+            "seeds",
+            "game",
+            "fork",
+            "snap",
+            "restore",
+        ]
+    )
+    picked = lambda count: rng.integers(-1, 7, count).astype(np.int32)  # noqa: E731
+    if kind == "step":
+        return "step", (picked(n),), {}
+    if kind == "rows":
+        return "step", (picked(len(rows)), rows), {}
+    if kind == "typed":
+        return "step", ([str(rng.choice([*toy.COMMANDS, "", "GO  UP", "dance"])) for _ in rows], rows), {}
+    if kind == "reset":
+        return "reset", (), {"seed": None if rng.random() < 0.5 else int(rng.integers(2**63))}
+    if kind == "masked":
+        return "reset", (), {"options": {"reset_mask": np.isin(np.arange(n), rows)}}
+    if kind == "seeds":
+        return "reset", (), {"seed": rng.integers(3, size=n).astype(np.uint64)}
+    if kind == "game":
+        return "reset", (), {"options": {"game": rng.integers(-1, 5, n).astype(np.int32)}}
+    if kind == "fork":
+        sources = rng.integers(0, n, len(rows)).astype(np.int32)
+        return (
+            "fork",
+            (sources if rng.random() < 0.5 else int(sources[0]), rows),
+            {"rng": str(rng.choice(["share", "split"]))},
+        )
+    if kind == "snap" or not snaps:
+        return "snapshot", (rows,), {}
+    return "restore", (int(rng.integers(len(snaps))),), {}
+
+
+@pytest.mark.parametrize("autoreset", ["same_step", "next_step", "disabled"])
+@pytest.mark.parametrize("seed", range(8))
+def test_any_sequence_of_calls_gives_the_same_on_both(autoreset, seed):
+    rng = np.random.default_rng(seed)
+    options = {
+        "autoreset": autoreset,
+        "seed": seed,
+        "group_size": int(rng.integers(1, 4)),
+        "max_episode_steps": int(rng.integers(1, 9)),
+        "game_order": str(rng.choice(["shuffle", "sequential", "sample"])),
+        "actions": str(rng.choice(["index", "command"])),
+    }
+    fast, slow = both(**options)
+    hashes, snaps = {}, []
+    alike(fast.reset(), slow.reset(), hashes)
+    for _ in range(60):
+        name, arguments, keywords = random_call(rng, slow, snaps)
+        if name == "snapshot":
+            snaps.append((fast.snapshot(*arguments), slow.snapshot(*arguments), arguments[0]))
+        elif name == "restore":
+            one, other, rows = snaps[arguments[0]]
+            fast.restore(one, rows)
+            slow.restore(other, rows)
+        else:
+            got, want = (
+                getattr(fast, name)(*arguments, **keywords),
+                getattr(slow, name)(*arguments, **keywords),
+            )
+            if got is not None:
+                alike(got, want, hashes)
+        if rng.random() < 0.1:
+            fast, slow = pickle.loads(pickle.dumps(fast)), pickle.loads(pickle.dumps(slow))
+        alike(fast.observe(), slow.observe(), hashes)
+        assert fast.get_state() == slow.get_state()

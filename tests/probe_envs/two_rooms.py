@@ -319,7 +319,7 @@ class TwoRooms:
         """One row, one command (a negative one is a status that refuses it). → what happened, and the final row."""
         done = bool(row["flags"] & (TERMINATED | TRUNCATED))
         autoreset = self.spec.autoreset
-        if done and autoreset == Autoreset.NEXT_STEP:
+        if done and autoreset != Autoreset.DISABLED:  # in same_step: it came with a snapshot of another mode
             self._next_episode(row)
             return {"valid": False}
         if done:
