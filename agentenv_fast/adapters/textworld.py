@@ -113,7 +113,7 @@ class _Games:
         ]
         lists = host_infos.collect(self.env, wanted, np.asarray(shown, np.int32))
         out = []
-        for k, row in enumerate(shown):
+        for k in range(len(shown)):
             extra = self.suite.extra(int(info["game"][k])) if self.infos.extras else {}
             won, lost = bool(info["won"][k]), bool(info["lost"][k])
             out.append(
@@ -132,7 +132,6 @@ class _Games:
                     **{f"extra.{name}": extra.get("metadata", {}).get(name) for name in self.infos.extras},
                 )
             )
-            del row
         return out
 
     def filtered(self, state: GameState) -> dict[str, Any]:

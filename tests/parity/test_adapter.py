@@ -1,32 +1,21 @@
 """Agents written for TextWorld see the same through adapters/textworld.py, and infos say what EnvInfos says."""
 
-# ruff: noqa: E402  (what needs textworld is skipped before it is imported)
-
 import random
 
 import pytest
-
-textworld = pytest.importorskip("textworld")
-textworld_gym = pytest.importorskip("textworld.gym")
 
 import agentenv_fast as ae
 from agentenv_fast.adapters import textworld as ours
 from agentenv_fast.errors import ConfigError
 from tests.parity import games
 
+textworld = pytest.importorskip("textworld")
+textworld_gym = pytest.importorskip("textworld.gym")
+
+
 pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
-OF_THE_GAME = [
-    "win_facts",
-    "fail_facts",
-    "max_score",
-    "objective",
-    "entities",
-    "typed_entities",
-    "verbs",
-    "command_templates",
-    "possible_admissible_commands",
-    "possible_commands",
-]
+OF_THE_GAME = ["win_facts", "fail_facts", "max_score", "objective", "entities", "typed_entities", "verbs"]
+OF_THE_GAME += ["command_templates", "possible_admissible_commands", "possible_commands"]
 OF_THE_ROW = ["description", "inventory", "facts", "admissible_commands"]
 
 
