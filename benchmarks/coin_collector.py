@@ -16,19 +16,27 @@ import shutil
 import time
 from pathlib import Path
 
-# Env steps: a fixed budget, so nothing is chosen by looking at held-out games.
-STEPS = {10: 400_000, 110: 800_000}
+# Env steps. Level 10 tests the last parameters of a fixed budget, level 110 the best on validation games of its own.
+STEPS = {10: 400_000, 110: 500_000}
+CHOOSE = {10: "last", 110: "best"}
 MAX_EPISODE_STEPS = {10: 50, 110: 100}
+DISCOUNT = {10: 0.95, 110: 0.97}
 
 
-def make_games(folder: Path, level: int, train: int = 50, test: int = 100) -> dict[str, float]:
-    """Writes train-*.json and test-*.json unless they are there; → seconds that each kind took."""
+def make_games(
+    folder: Path, level: int, train: int = 50, valid: int = 50, test: int = 100
+) -> dict[str, float]:
+    """Writes train-*, valid-* and test-*.json unless they are there; → seconds that each kind took."""
     import textworld
     from textworld.challenges.tw_coin_collector import coin_collector
 
     folder.mkdir(parents=True, exist_ok=True)
     took = {}
-    for split, count, base in (("train", train, 1_000_000), ("test", test, 2_000_000)):
+    for split, count, base in (
+        ("train", train, 1_000_000),
+        ("valid", valid, 3_000_000),
+        ("test", test, 2_000_000),
+    ):
         began = time.perf_counter()
         for i in range(count):
             path = folder / f"{split}-{i:03d}.json"
@@ -47,12 +55,14 @@ def settings(games: Path, level: int, seed: int, control: bool, dropout: float) 
     found = {
         "suite.id": [f"{games}/train-*.json"],
         "suite.split": "all",
-        "eval.suite": [f"{games}/test-*.json"],
+        "eval.suite": {split: f"{games}/{split}-*.json" for split in ("valid", "test")},
         "train.seed": seed,
         "train.total_steps": STEPS[level],
         "env.max_episode_steps": MAX_EPISODE_STEPS[level],
         "policy.last_command": not control,
         "train.word_dropout": dropout,
+        "ppo.discount": DISCOUNT[level],
+        "eval.choose": CHOOSE[level],
     }
     return [f"{name}={json.dumps(value)}" for name, value in found.items()]
 

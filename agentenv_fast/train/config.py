@@ -44,9 +44,8 @@ class EnvSettings(Section):
 class EvalSettings(Section):
     """Validation while training, and the test at the end."""
 
-    suite: str | list[str] | None = (
-        None  # other games to test on: an id, path or glob; None: the suite's own splits
-    )
+    # Other games: an id, path, glob or list of them for both, or {valid: ..., test: ...}; None: the suite's own splits.
+    suite: str | list[str] | dict[str, str | list[str]] | None = None
     every: int = Field(default=100_000, gt=0)  # env steps between validations
     split: str = "valid"
     episodes: int = Field(default=200, gt=0)

@@ -70,7 +70,10 @@ class SuiteWorlds:
         settings, evaluation = self.config.suite, self.config.eval
         if role != "train" and evaluation.suite is not None:
             wanted, size = self._held_out(role)
-            return open_suite(settings.model_copy(update={"id": evaluation.suite}), wanted, size, whole=True)
+            named = evaluation.suite.get(wanted) if isinstance(evaluation.suite, dict) else evaluation.suite
+            if named is None:
+                return None
+            return open_suite(settings.model_copy(update={"id": named}), wanted, size, whole=True)
         if is_files(settings.id):
             return self._of_files(role)
         wanted, size = (settings.split, settings.size) if role == "train" else self._held_out(role)

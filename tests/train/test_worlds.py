@@ -58,6 +58,16 @@ def test_all_listed_files_can_be_trained_on_and_others_evaluated(files):
     assert len(made.suite("valid")) == len(made.suite("test")) == 1
 
 
+def test_validation_and_test_can_be_other_files_each(files):
+    made = SuiteWorlds(
+        load_config(
+            {"suite": {"id": files, "split": "all"}, "eval": {"suite": {"test": str(GAMES / "simple.json")}}}
+        )
+    )
+    assert made.suite("valid") is None and made.suite("test").names == ["simple"]
+    assert len(made.suite("train")) == 40
+
+
 def test_a_single_file_is_trained_on_with_nothing_held_out():
     made = worlds([str(GAMES / "simple.json")])
     assert len(made.suite("train")) == 1 and made.suite("valid") is None and made.suite("test") is None
