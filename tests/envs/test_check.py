@@ -19,8 +19,14 @@ WIDE = 40  # rows where threads are to be kept busy; the toy has none
 
 def test_the_toy_keeps_every_promise():
     report = ae.check_env(TwoRooms, wide=WIDE)
-    assert len(report.of("passed")) == len(report.checks) == len(promises()) >= 60
-    assert str(report).startswith(f"check_env: {len(promises())} passed, 0 skipped, 0 failed")
+    assert skipped(report) == set() and not report.of("failed")
+    assert len(report.checks) == len(promises()) >= 60
+    assert re.match(r"check_env: \d+ passed, [01] skipped, 0 failed", str(report))
+
+
+def skipped(report):
+    """Names; without fork(2), which is not tried where another test of this process runs JAX."""
+    return {check.name for check in report.of("skipped")} - {"fork_of_the_process"}
 
 
 @pytest.mark.slow
@@ -38,7 +44,6 @@ def test_the_toy_keeps_every_promise_with(options):
         return TwoRooms(num_envs, **{**options, **overrides})
 
     report = ae.check_env(make, wide=WIDE)
-    skipped = {check.name for check in report.of("skipped")}
     allowed = {
         "tokens_are_the_text",
         "token_commands",
@@ -46,7 +51,7 @@ def test_the_toy_keeps_every_promise_with(options):
         "seeds_matter",
         "seeds_do_not_depend_on_n",
     }
-    assert skipped <= allowed
+    assert skipped(report) <= allowed
 
 
 def test_an_env_instead_of_a_factory_is_checked_as_far_as_it_goes():
@@ -56,7 +61,8 @@ def test_an_env_instead_of_a_factory_is_checked_as_far_as_it_goes():
         "truncation_at_the_limit",
     }
     assert len(report.of("passed")) >= 35
-    assert all("give check_env a factory" in check.detail for check in report.of("skipped"))
+    for check in report.of("skipped"):
+        assert "give check_env a factory" in check.detail or check.name == "fork_of_the_process"
 
 
 class Least:
@@ -855,6 +861,8 @@ class WonIsNoEnd(TwoRooms):
 
 @pytest.mark.parametrize("kind", FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_found_and_named(kind):
+    if kind.broken == {"fork_of_the_process"} and ae.check_env(TwoRooms, only=kind.broken).of("skipped"):
+        pytest.skip("JAX is running in this process")
     with pytest.raises(ConformanceError) as caught:
         ae.check_env(kind, only=kind.broken, wide=WIDE)
     assert set(re.findall(r"^    (\w+): ", str(caught.value), re.M)) == kind.broken
