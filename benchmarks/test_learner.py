@@ -26,6 +26,10 @@ def test_training_iterations(benchmark, tmp_path):
         steps_per_second=statistics.median(rates),
         low=min(rates),
         high=max(rates),
-        **{share: statistics.median(line[share] for line in lines) for share in lines[0] if share.endswith("_share")},
+        **{
+            share: statistics.median(line[share] for line in lines)
+            for share in lines[0]
+            if share.endswith("_share")
+        },
     )
     assert len(lines) == 8

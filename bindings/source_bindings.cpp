@@ -150,10 +150,8 @@ logic::Outcome outcome(const py::handle& value, const std::string& path) {
 }
 logic::Rule::Piece piece(const py::handle& value, const std::string& path) {
   logic::Rule::Piece out;
-  if (PyUnicode_Check(value.ptr()))
-    out.literal = text(value, path);
-  else
-    out.parameter = integer(value, path);
+  if (PyUnicode_Check(value.ptr())) out.literal = text(value, path);
+  else out.parameter = integer(value, path);
   return out;
 }
 logic::Rule rule(const py::handle& value, const std::string& path) {

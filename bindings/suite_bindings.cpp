@@ -118,20 +118,26 @@ void bind_suite(py::module_& m) {
 
   py::class_<OwnedProgram>(m, "Program", "One compiled game, for inspection.")
       .def(py::init([](const py::bytes& bytes) { return std::make_unique<OwnedProgram>(std::string_view(bytes)); }))
-      .def_property_readonly("name", [](const OwnedProgram& p) { return std::string(p.view.string(p.view.header->name)); })
-      .def_property_readonly("family", [](const OwnedProgram& p) { return std::string(p.view.string(p.view.header->family)); })
-      .def_property_readonly("extra", [](const OwnedProgram& p) { return std::string(p.view.string(p.view.header->extra)); })
+      .def_property_readonly("name",
+                             [](const OwnedProgram& p) { return std::string(p.view.string(p.view.header->name)); })
+      .def_property_readonly("family",
+                             [](const OwnedProgram& p) { return std::string(p.view.string(p.view.header->family)); })
+      .def_property_readonly("extra",
+                             [](const OwnedProgram& p) { return std::string(p.view.string(p.view.header->extra)); })
       .def_property_readonly("hash", [](const OwnedProgram& p) { return p.view.header->content_hash; })
       .def_property_readonly("commands", [](const OwnedProgram& p) { return commands(p.view); })
       .def_property_readonly("caps", [](const OwnedProgram& p) { return caps(p.view); })
-      .def_property_readonly("objects", [](const OwnedProgram& p) { return objects(p.view); },
-                             "list of (id, name, type)")
-      .def_property_readonly("fluents", [](const OwnedProgram& p) {
-        return strings(p.view, p.view.fluent_names, p.view.header->fluent_names.count); })
-      .def_property_readonly("static_facts", [](const OwnedProgram& p) {
-        return strings(p.view, p.view.static_facts, p.view.header->static_facts.count); })
+      .def_property_readonly(
+          "objects", [](const OwnedProgram& p) { return objects(p.view); }, "list of (id, name, type)")
+      .def_property_readonly(
+          "fluents",
+          [](const OwnedProgram& p) { return strings(p.view, p.view.fluent_names, p.view.header->fluent_names.count); })
+      .def_property_readonly(
+          "static_facts",
+          [](const OwnedProgram& p) { return strings(p.view, p.view.static_facts, p.view.header->static_facts.count); })
       .def_property_readonly("rules", [](const OwnedProgram& p) {
-        return strings(p.view, p.view.rule_names, p.view.header->rule_names.count); });
+        return strings(p.view, p.view.rule_names, p.view.header->rule_names.count);
+      });
 
   py::class_<Bank, std::shared_ptr<Bank>>(m, "Bank", "The games of a suite, decoded once and shared.")
       .def(py::init(&make_bank))
@@ -143,30 +149,40 @@ void bind_suite(py::module_& m) {
       .def_property_readonly("max_episode_steps", &Bank::max_episode_steps)
       .def_property_readonly("max_score", &Bank::max_score)
       .def("hash", [](const Bank& bank, uint32_t game) { return game_of(bank, game).header->content_hash; })
-      .def("name", [](const Bank& bank, uint32_t game) {
-        const auto& p = game_of(bank, game);
-        return std::string(p.string(p.header->name)); })
-      .def("family", [](const Bank& bank, uint32_t game) {
-        const auto& p = game_of(bank, game);
-        return std::string(p.string(p.header->family)); })
-      .def("extra", [](const Bank& bank, uint32_t game) {
-        const auto& p = game_of(bank, game);
-        return std::string(p.string(p.header->extra)); })
-      .def("bytes", [](const Bank& bank, uint32_t game) {
-        game_of(bank, game);
-        const auto bytes = bank.bytes(game);
-        return py::bytes(bytes.data(), bytes.size()); })
+      .def("name",
+           [](const Bank& bank, uint32_t game) {
+             const auto& p = game_of(bank, game);
+             return std::string(p.string(p.header->name));
+           })
+      .def("family",
+           [](const Bank& bank, uint32_t game) {
+             const auto& p = game_of(bank, game);
+             return std::string(p.string(p.header->family));
+           })
+      .def("extra",
+           [](const Bank& bank, uint32_t game) {
+             const auto& p = game_of(bank, game);
+             return std::string(p.string(p.header->extra));
+           })
+      .def("bytes",
+           [](const Bank& bank, uint32_t game) {
+             game_of(bank, game);
+             const auto bytes = bank.bytes(game);
+             return py::bytes(bytes.data(), bytes.size());
+           })
       .def("words", &bank_words, py::call_guard<py::gil_scoped_release>());
 
   py::class_<Vocabulary, std::shared_ptr<Vocabulary>>(m, "Vocabulary", "Words to ids; 0 pads, 1 is unknown.")
       .def(py::init<const std::vector<std::string>&>())
       .def("__len__", &Vocabulary::size)
       .def_property_readonly("words", &Vocabulary::words)
-      .def("encode", [](const Vocabulary& v, const std::string& text) {
-        const auto ids = v.encode(text);
-        py::array_t<int32_t> out(static_cast<py::ssize_t>(ids.size()));
-        std::copy(ids.begin(), ids.end(), out.mutable_data());
-        return out; })
+      .def("encode",
+           [](const Vocabulary& v, const std::string& text) {
+             const auto ids = v.encode(text);
+             py::array_t<int32_t> out(static_cast<py::ssize_t>(ids.size()));
+             std::copy(ids.begin(), ids.end(), out.mutable_data());
+             return out;
+           })
       .def("command_tokens", [](const Vocabulary& v, const Bank& bank) { return command_tokens(bank, v); });
 
   py::class_<BoundCodec, std::shared_ptr<BoundCodec>>(m, "BoundCodec", "Token ids of every literal of a bank.")

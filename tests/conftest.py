@@ -11,7 +11,15 @@ os.environ.setdefault(
 )
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.3")
 
-USE_JAX = ("cli", "evaluation", "examples", "learner", "policy", "rollout", "train")  # folders of tests/ that load it
+USE_JAX = (
+    "cli",
+    "evaluation",
+    "examples",
+    "learner",
+    "policy",
+    "rollout",
+    "train",
+)  # folders of tests/ that load it
 
 
 def pytest_collection_modifyitems(items):

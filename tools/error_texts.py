@@ -1,7 +1,7 @@
 """Every error text in the code, as docs/troubleshooting.md must list it: `…` stands for what varies.
 
-    python tools/error_texts.py          # texts that the page lacks, and texts of the page that the code no longer has
-    python tools/error_texts.py --list   # every text, by where it is raised
+python tools/error_texts.py          # texts that the page lacks, and texts of the page that the code no longer has
+python tools/error_texts.py --list   # every text, by where it is raised
 """
 
 from __future__ import annotations

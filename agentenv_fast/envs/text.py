@@ -63,7 +63,9 @@ class Codec:
         try:
             from tokenizers import Tokenizer
         except ImportError as error:
-            raise CodecError(f"tokens={str(path)!r} needs the package tokenizers: pip install tokenizers") from error
+            raise CodecError(
+                f"tokens={str(path)!r} needs the package tokenizers: pip install tokenizers"
+            ) from error
         try:
             text = Path(path).read_text(encoding="utf-8")
             tokenizer = Tokenizer.from_str(text)
@@ -148,7 +150,9 @@ class Codec:
                     path.write_text(data["tokenizer"], encoding="utf-8")
                     return cls.from_tokenizer(path)
         except (KeyError, TypeError) as error:
-            raise CodecError(f"codec: {error!r} in {sorted(data)}: want what Codec.to_dict() wrote") from error
+            raise CodecError(
+                f"codec: {error!r} in {sorted(data)}: want what Codec.to_dict() wrote"
+            ) from error
         raise CodecError(f"codec: kind {data['kind']!r}, want 'words' or 'tokenizer'")
 
     def save(self, path: str | Path) -> None:

@@ -1,4 +1,5 @@
-// What a row says about its last step. The numbers never change: they are written into files and read by other programs.
+// What a row says about its last step. The numbers never change: they are written into files and read by other
+// programs.
 #pragma once
 
 #include <cstdint>

@@ -5,10 +5,10 @@
 namespace ae {
 namespace {
 
-constexpr std::array<const char*, 20> kSmall = {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
-                                                "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-                                                "sixteen", "seventeen", "eighteen", "nineteen"};
-constexpr std::array<const char*, 10> kTens = {"", "", "twenty", "thirty", "forty",
+constexpr std::array<const char*, 20> kSmall = {
+    "zero", "one",    "two",    "three",    "four",     "five",    "six",     "seven",     "eight",    "nine",
+    "ten",  "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+constexpr std::array<const char*, 10> kTens = {"",      "",      "twenty",  "thirty", "forty",
                                                "fifty", "sixty", "seventy", "eighty", "ninety"};
 
 std::array<std::string, kNumberWords> make_number_words() {
@@ -29,8 +29,8 @@ const std::string& small_number_words(uint32_t value) {
 
 std::string number_words(int64_t value) {
   const uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-  const std::string word = magnitude < kNumberWords ? small_number_words(static_cast<uint32_t>(magnitude))
-                                                    : std::to_string(magnitude);
+  const std::string word =
+      magnitude < kNumberWords ? small_number_words(static_cast<uint32_t>(magnitude)) : std::to_string(magnitude);
   return value < 0 ? "minus " + word : word;
 }
 

@@ -17,9 +17,7 @@ constexpr uint32_t kNumberWords = 100;  // "zero" ... "ninety-nine"
 // every digit is a word of its own; everything else separates. So text may be cut anywhere but inside a run of letters.
 template <class Sink>
 void split_words(std::string_view text, Sink&& sink) {
-  const auto letter = [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
-  };
+  const auto letter = [](unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80; };
   std::string word;
   size_t i = 0;
   while (i < text.size()) {

@@ -76,7 +76,8 @@ BoundCodec::BoundCodec(const Bank& bank, const Vocabulary& vocabulary, uint32_t 
       costs.literal.push_back(static_cast<uint32_t>(ids.size()));
     }
     offsets_.push_back(static_cast<uint32_t>(ids_.size()));
-    max_tokens_ = std::max(max_tokens_, static_cast<uint32_t>(std::max<uint64_t>(1, logic::text_bound(program, costs))));
+    max_tokens_ =
+        std::max(max_tokens_, static_cast<uint32_t>(std::max<uint64_t>(1, logic::text_bound(program, costs))));
   }
   for (uint32_t game = 0; game < bank.size(); ++game)
     tables_.push_back(logic::TokenTable{offsets_.data() + begin[game], ids_.data(), digits_, word_offset_.data(),

@@ -60,7 +60,8 @@ AE_HD inline uint32_t permuted(uint32_t index, uint32_t size, uint64_t seed, uin
   do {
     uint32_t left = x >> half, right = x & mask;
     for (uint32_t round = 0; round < 4; ++round) {
-      const Philox draw = philox4x32(seed, task, pass, (round << 24) ^ right, static_cast<uint32_t>(Draw::kPermutation));
+      const Philox draw =
+          philox4x32(seed, task, pass, (round << 24) ^ right, static_cast<uint32_t>(Draw::kPermutation));
       const uint32_t next = left ^ (draw.v[0] & mask);
       left = right;
       right = next;
@@ -125,9 +126,7 @@ AE_HD inline void play(const Group& group, RowHeader* row, const logic::Program&
       if (move.value >= 0) action = logic::action_of_command(group, program, world, static_cast<uint32_t>(move.value));
       break;
     case Move::kAction: action = static_cast<uint32_t>(move.value); break;
-    case Move::kRefusal:
-      logic::refuse(program, *row, world, static_cast<uint32_t>(move.value), move.operand);
-      return;
+    case Move::kRefusal: logic::refuse(program, *row, world, static_cast<uint32_t>(move.value), move.operand); return;
     case Move::kUnknown: status = RowStatus::kUnknownCommand; break;
     case Move::kInvalid: break;
   }

@@ -27,8 +27,8 @@ uint32_t cgroup_cores() {
   } else {
     FILE* q = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "r");
     FILE* p = std::fopen("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "r");
-    const bool read = q != nullptr && p != nullptr && std::fscanf(q, "%lld", &quota) == 1 &&
-                      std::fscanf(p, "%lld", &period) == 1;
+    const bool read =
+        q != nullptr && p != nullptr && std::fscanf(q, "%lld", &quota) == 1 && std::fscanf(p, "%lld", &period) == 1;
     if (q != nullptr) std::fclose(q);
     if (p != nullptr) std::fclose(p);
     if (!read) return 0;

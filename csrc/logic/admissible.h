@@ -19,8 +19,7 @@ struct World {
     return var < header->num_flags ? static_cast<int32_t>(flag(var)) : vars()[var - header->num_flags];
   }
   AE_HD uint32_t place() const {
-    return header->place_var == kNone32 ? 0u
-                                        : static_cast<uint32_t>(vars()[header->place_var - header->num_flags]);
+    return header->place_var == kNone32 ? 0u : static_cast<uint32_t>(vars()[header->place_var - header->num_flags]);
   }
 };
 

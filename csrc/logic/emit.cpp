@@ -65,8 +65,8 @@ class Emitter {
   // Variables: flag 0 of the program is always set, so flags move up by one.
   uint32_t var(int32_t v) const {
     if (v < 0 || v >= g_.num_flags + g_.num_vars)
-      fail(g_.name + ": variable " + std::to_string(v) + " outside [0, " +
-           std::to_string(g_.num_flags + g_.num_vars) + ")");
+      fail(g_.name + ": variable " + std::to_string(v) + " outside [0, " + std::to_string(g_.num_flags + g_.num_vars) +
+           ")");
     return static_cast<uint32_t>(v) + 1;
   }
   bool is_flag(int32_t v) const { return v < g_.num_flags; }
@@ -122,7 +122,8 @@ class Emitter {
     const Tree tree(world);
     for (const auto& [child, container] : g_.init_children) {
       const uint16_t c = movable_[object(child)], p = container_[object(container)];
-      if (c == kNone16 || p == kNone16) fail(g_.name + ": " + g_.objects[object(child)].id + " is placed but not movable");
+      if (c == kNone16 || p == kNone16)
+        fail(g_.name + ": " + g_.objects[object(child)].id + " is placed but not movable");
       tree.attach(c, p);
     }
     init_hash_ = row.world_hash;
@@ -326,9 +327,9 @@ class Emitter {
       std::map<uint16_t, std::vector<Grouped>> by_flag;
       for (uint32_t i = 0; i < place.num_candidates; ++i) {
         const Candidate& c = candidates_[place.candidates + i];
-        const auto rarest = static_cast<size_t>(std::min_element(c.flags, c.flags + 4, [&](uint16_t a, uint16_t b) {
-                              return often[a] < often[b];
-                            }) - c.flags);
+        const auto rarest = static_cast<size_t>(
+            std::min_element(c.flags, c.flags + 4, [&](uint16_t a, uint16_t b) { return often[a] < often[b]; }) -
+            c.flags);
         Grouped grouped{{0, 0, 0}, c.slot, c.rest};
         for (size_t f = 0, at = 0; f < 4; ++f)
           if (f != rarest) grouped.flags[at++] = c.flags[f];
@@ -357,7 +358,8 @@ class Emitter {
     for (uint32_t step = 0; step < kWalkSteps; ++step) {
       for (uint32_t f = 0; f < h_.num_flags; ++f) counts[f] += world.flag(f) ? 1 : 0;
       std::vector<uint32_t> actions;
-      for_each_admissible(SerialGroup{}, p, world, [&](uint32_t, const Slot& slot) { actions.push_back(slot_action(p, world, slot)); });
+      for_each_admissible(SerialGroup{}, p, world,
+                          [&](uint32_t, const Slot& slot) { actions.push_back(slot_action(p, world, slot)); });
       if (actions.empty() || (row->flags & kTerminated) != 0) {
         std::memcpy(world.bytes, init_.data(), init_.size());
         row->flags = 0;
@@ -454,7 +456,8 @@ class Emitter {
     const bool reads_var = from.op == Op::kUnless || from.op == Op::kNumber || from.op == Op::kNumberWords;
     if (reads_var && from.a < kPseudoScoreChange) out.a = static_cast<int32_t>(var(from.a));
     if (from.op == Op::kLit && static_cast<uint32_t>(from.a) >= g_.literals.size())
-      fail(g_.name + ": literal " + std::to_string(from.a) + " outside [0, " + std::to_string(g_.literals.size()) + ")");
+      fail(g_.name + ": literal " + std::to_string(from.a) + " outside [0, " + std::to_string(g_.literals.size()) +
+           ")");
     if (from.op == Op::kList) out.c = comma_ | (and_ << 16);
     return out;
   }
@@ -465,10 +468,12 @@ class Emitter {
     row.id = string(from.id);
     row.name = string(from.name);
     const std::string the = from.the.empty() ? "the " + from.name : from.the;
-    const bool vowel = !from.name.empty() && std::string_view("aeiouAEIOU").find(from.name[0]) != std::string_view::npos;
+    const bool vowel =
+        !from.name.empty() && std::string_view("aeiouAEIOU").find(from.name[0]) != std::string_view::npos;
     const std::string indefinite = from.indefinite.empty() ? (vowel ? "an " : "a ") + from.name : from.indefinite;
     std::string capital = the;
-    if (!capital.empty() && capital[0] >= 'a' && capital[0] <= 'z') capital[0] = static_cast<char>(capital[0] - 'a' + 'A');
+    if (!capital.empty() && capital[0] >= 'a' && capital[0] <= 'z')
+      capital[0] = static_cast<char>(capital[0] - 'a' + 'A');
     row.lit_name = text_literal(from.name);
     row.lit_the = text_literal(the);
     row.lit_indefinite = text_literal(indefinite);
@@ -487,14 +492,15 @@ class Emitter {
   void names() {
     fluent_names_.push_back(string("true"));
     for (int32_t i = 0; i < g_.num_flags; ++i)
-      fluent_names_.push_back(string(static_cast<size_t>(i) < g_.fluent_names.size() ? g_.fluent_names[static_cast<size_t>(i)]
-                                                                                     : "flag" + std::to_string(i)));
+      fluent_names_.push_back(string(static_cast<size_t>(i) < g_.fluent_names.size()
+                                         ? g_.fluent_names[static_cast<size_t>(i)]
+                                         : "flag" + std::to_string(i)));
     for (const std::string& fact : g_.static_facts) static_facts_.push_back(string(fact));
     for (const std::string& rule : g_.rule_names) rule_names_.push_back(string(rule));
     for (const std::string& command : commands_) command_texts_.push_back(pool(command));
     for (const Type& type : g_.types) {
-      types_.push_back({string(type.name), static_cast<uint32_t>(type_parents_.size()),
-                        static_cast<uint32_t>(type.parents.size())});
+      types_.push_back(
+          {string(type.name), static_cast<uint32_t>(type_parents_.size()), static_cast<uint32_t>(type.parents.size())});
       for (const int32_t parent : type.parents) type_parents_.push_back(static_cast<uint32_t>(parent));
     }
     h_.name = string(g_.name);
@@ -563,7 +569,8 @@ class Emitter {
     TextCosts costs;
     for (const Text& text : literals_) costs.literal.push_back(text.size);
     const uint64_t bound = text_bound(decoded, costs);
-    if (bound > (1u << 24)) fail(g_.name + ": an observation may hold " + std::to_string(bound) + " bytes, at most 16 MiB");
+    if (bound > (1u << 24))
+      fail(g_.name + ": an observation may hold " + std::to_string(bound) + " bytes, at most 16 MiB");
     h_.max_text = static_cast<uint32_t>(std::max<uint64_t>(bound, 1));
     std::memcpy(bytes.data(), &h_, sizeof h_);
     seal(bytes);

@@ -101,10 +101,8 @@ class FactTable {
     with_[predicate].resize(arity * objects_);
   }
   void enlist(Chain& chain, uint32_t id, size_t position) {
-    if (chain.count++ == 0)
-      chain.first = id;
-    else
-      next_[chain.last * (kMaxArity + 1) + position] = id;
+    if (chain.count++ == 0) chain.first = id;
+    else next_[chain.last * (kMaxArity + 1) + position] = id;
     chain.last = id;
   }
 

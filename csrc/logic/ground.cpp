@@ -390,10 +390,8 @@ class Translation {
     for (uint32_t id = 0; id < facts_.size(); ++id) {
       Fact& fact = facts_[id];
       if (is_place(fact)) continue;
-      if (fact.in_init && !fact.deleted)
-        out_.static_facts.push_back(name_of(fact));
-      else
-        fact.flag = new_flag(name_of(fact), fact.in_init);
+      if (fact.in_init && !fact.deleted) out_.static_facts.push_back(name_of(fact));
+      else fact.flag = new_flag(name_of(fact), fact.in_init);
     }
     if (static_cast<uint32_t>(out_.num_flags) > limits_.max_fluents)
       fail(std::to_string(out_.num_flags) + " changing facts, at most " + std::to_string(limits_.max_fluents));
@@ -462,12 +460,9 @@ class Translation {
   bool add_condition(uint32_t id, bool negated, Conjunction& all) const {
     Condition one;
     switch (condition(id, negated, one)) {
-      case Truth::kFalse:
-        return false;
-      case Truth::kTrue:
-        return true;
-      case Truth::kDepends:
-        break;
+      case Truth::kFalse: return false;
+      case Truth::kTrue: return true;
+      case Truth::kDepends: break;
     }
     for (const Condition& other : all) {
       if (other == one) return true;
@@ -552,15 +547,11 @@ class Translation {
     int32_t place = -1;
     for (const Atom& atom : rule.adds) {
       const Fact& fact = facts_[lookup(rule, atom, binding)];
-      if (is_place(fact))
-        enter(rule, place_index_[fact.args[1]], place);
-      else if (fact.flag >= 0)
-        out.effects.push_back({fact.flag, false, 1, {}});
+      if (is_place(fact)) enter(rule, place_index_[fact.args[1]], place);
+      else if (fact.flag >= 0) out.effects.push_back({fact.flag, false, 1, {}});
     }
-    if (place >= 0)
-      out.effects.push_back({place_var(), false, place, {}});
-    else if (leaves)
-      fail("rule " + rule.name + " takes the player from a place and puts it nowhere");
+    if (place >= 0) out.effects.push_back({place_var(), false, place, {}});
+    else if (leaves) fail("rule " + rule.name + " takes the player from a place and puts it nowhere");
     moves(rule, binding, out);
   }
   void enter(const Rule& rule, int32_t place, int32_t& entered) const {
@@ -579,10 +570,8 @@ class Translation {
       if (!is_placement(atom, binding)) continue;
       const auto from = std::find_if(out.moves.begin(), out.moves.end(),
                                      [&](const Move& m) { return m.object == object(atom, 0) && m.to < 0; });
-      if (from != out.moves.end())
-        from->to = object(atom, 1);
-      else
-        out.moves.push_back({object(atom, 0), -1, object(atom, 1)});
+      if (from != out.moves.end()) from->to = object(atom, 1);
+      else out.moves.push_back({object(atom, 0), -1, object(atom, 1)});
     }
   }
   bool is_placement(const Atom& atom, const uint16_t* binding) const {
@@ -643,12 +632,9 @@ class Translation {
     const Atom& atom = text.facts[static_cast<size_t>(code.a)];
     Condition c;
     switch (condition(find(atom), atom.negated, c)) {
-      case Truth::kTrue:
-        return {Op::kJump, 0, 0, at + 1, 0};
-      case Truth::kFalse:
-        return {Op::kJump, 0, 0, code.c, 0};
-      case Truth::kDepends:
-        break;
+      case Truth::kTrue: return {Op::kJump, 0, 0, at + 1, 0};
+      case Truth::kFalse: return {Op::kJump, 0, 0, code.c, 0};
+      case Truth::kDepends: break;
     }
     return {Op::kUnless, c.var, static_cast<int32_t>(c.op), code.c, c.value};
   }

@@ -88,13 +88,15 @@ class Checker {
   }
 
   static void index(uint64_t got, uint64_t count, const char* what) {
-    if (got >= count) bad(std::string(what) + " " + std::to_string(got) + " outside [0, " + std::to_string(count) + ")");
+    if (got >= count)
+      bad(std::string(what) + " " + std::to_string(got) + " outside [0, " + std::to_string(count) + ")");
   }
   static void index_or_none(uint32_t got, uint64_t count, const char* what) {
     if (got != kNone32) index(got, count, what);
   }
   static void range(uint64_t first, uint64_t count, uint64_t size, const char* what) {
-    if (first + count > size) bad(std::string(what) + " end at " + std::to_string(first + count) + " of " + std::to_string(size));
+    if (first + count > size)
+      bad(std::string(what) + " end at " + std::to_string(first + count) + " of " + std::to_string(size));
   }
 
   void strings(const Program& p) const {
@@ -136,7 +138,8 @@ class Checker {
     if (h().flags_offset % 4 != 0 || h().vars_offset % 2 != 0 || h().children_offset % h().id_bytes != 0 ||
         h().siblings_offset % h().id_bytes != 0)
       bad("world bytes not aligned");
-    if (h().world_bytes > (1u << 24) || h().world_bytes != h().init_world.count) bad("world bytes differ from the initial world");
+    if (h().world_bytes > (1u << 24) || h().world_bytes != h().init_world.count)
+      bad("world bytes differ from the initial world");
     if (h().row_bytes != padded(static_cast<uint32_t>(sizeof(RowHeader)) + h().world_bytes)) bad("row size");
     if (h().max_episode_steps < 1 || h().max_text < 1 || h().max_admissible < 1) bad("an empty bound");
     if (h().max_text > (1u << 24) || h().max_admissible > 65536) bad("a bound that is too large");
@@ -144,9 +147,10 @@ class Checker {
     if (h().place_var != kNone32 && h().place_var != h().num_flags) bad("place variable");
     if (h().place_var != kNone32 && h().num_vars == 0) bad("place variable missing");
     if (h().places.count == 0) bad("no place");
-    const uint16_t place = h().place_var == kNone32
-                               ? uint16_t{0}
-                               : static_cast<uint16_t>(reinterpret_cast<const int16_t*>(p.init_world + h().vars_offset)[0]);
+    const uint16_t place =
+        h().place_var == kNone32
+            ? uint16_t{0}
+            : static_cast<uint16_t>(reinterpret_cast<const int16_t*>(p.init_world + h().vars_offset)[0]);
     index(place, h().places.count, "first place");
     tree(p);
   }
@@ -156,8 +160,10 @@ class Checker {
       const uint8_t* at = p.init_world + offset;
       return h().id_bytes == 2 ? reinterpret_cast<const uint16_t*>(at)[i] : at[i];
     };
-    for (uint32_t i = 0; i < h().containers.count; ++i) index(link(h().children_offset, i), h().movables.count + 1ull, "child");
-    for (uint32_t i = 0; i < h().movables.count; ++i) index(link(h().siblings_offset, i), h().movables.count + 1ull, "sibling");
+    for (uint32_t i = 0; i < h().containers.count; ++i)
+      index(link(h().children_offset, i), h().movables.count + 1ull, "child");
+    for (uint32_t i = 0; i < h().movables.count; ++i)
+      index(link(h().siblings_offset, i), h().movables.count + 1ull, "sibling");
   }
 
   // Every disjunction ends inside the section.
@@ -231,7 +237,8 @@ class Checker {
     for (uint32_t k = 0; k < place.num_slots; ++k) {
       const Slot& slot = p.slots[place.slots + k];
       index(slot.command, h().commands.count, "slot command");
-      if (k > 0 && p.slots[place.slots + k - 1].command >= slot.command) bad("the commands of a place are not in order");
+      if (k > 0 && p.slots[place.slots + k - 1].command >= slot.command)
+        bad("the commands of a place are not in order");
       range(slot.candidates, slot.num_candidates, uint64_t{place.candidates} + place.num_candidates, "slot candidates");
     }
     groups(p, place);
@@ -290,7 +297,8 @@ class Checker {
   }
 
   void texts(const Program& p) const {
-    for (const uint32_t text : {h().frame, h().start, h().invalid}) index_or_none(text, h().programs.count, "frame text");
+    for (const uint32_t text : {h().frame, h().start, h().invalid})
+      index_or_none(text, h().programs.count, "frame text");
     for (uint32_t i = 0; i < h().programs.count; ++i) {
       const uint32_t begin = p.programs[i];
       const uint32_t end = i + 1 < h().programs.count ? p.programs[i + 1] : h().code.count;
@@ -318,7 +326,10 @@ class Checker {
     };
     switch (static_cast<Op>(code.op)) {
       case Op::kLit: index(static_cast<uint32_t>(code.a), h().literals.count, "literal"); break;
-      case Op::kName: argument(false); index(code.b, 4, "article"); break;
+      case Op::kName:
+        argument(false);
+        index(code.b, 4, "article");
+        break;
       case Op::kListedName: argument(false); break;
       case Op::kList:
         argument(true);
@@ -326,12 +337,27 @@ class Checker {
         index(code.c >> 16, h().literals.count, "conjunction");
         break;
       case Op::kJump: jump(); break;
-      case Op::kUnless: variable(); index(code.b, 6, "text operator"); jump(); break;
-      case Op::kUnlessAny: argument(true); jump(); break;
-      case Op::kNumber: case Op::kNumberWords: variable(); break;
+      case Op::kUnless:
+        variable();
+        index(code.b, 6, "text operator");
+        jump();
+        break;
+      case Op::kUnlessAny:
+        argument(true);
+        jump();
+        break;
+      case Op::kNumber:
+      case Op::kNumberWords: variable(); break;
       case Op::kCall: index(static_cast<uint32_t>(code.a), h().programs.count, "called text"); break;
-      case Op::kCallObject: argument(false); index(code.b, 4, "object text"); break;
-      case Op::kUnlessPrints: argument(false); index(code.b, 4, "object text"); jump(); break;
+      case Op::kCallObject:
+        argument(false);
+        index(code.b, 4, "object text");
+        break;
+      case Op::kUnlessPrints:
+        argument(false);
+        index(code.b, 4, "object text");
+        jump();
+        break;
       case Op::kUnlessHolds:
         argument(true);
         index(static_cast<uint32_t>(code.value), h().objects.count, "child of a text");
@@ -339,7 +365,8 @@ class Checker {
         break;
       case Op::kCallPlace: index(code.b, 4, "place text"); break;
       case Op::kSection: index(static_cast<uint32_t>(code.a), 6, "section"); break;
-      case Op::kCallEvent: case Op::kEnd: break;
+      case Op::kCallEvent:
+      case Op::kEnd: break;
       default: bad("text instruction " + std::to_string(code.op));
     }
     (void)p;
@@ -372,8 +399,10 @@ void callees(const Program& p, const Code& code, Sink&& sink) {
   };
   switch (static_cast<Op>(code.op)) {
     case Op::kCall: sink(static_cast<uint32_t>(code.a)); break;
-    case Op::kListedName: case Op::kList: of_objects(static_cast<uint32_t>(ObjectText::kListed)); break;
-    case Op::kCallObject: case Op::kUnlessPrints: of_objects(code.b); break;
+    case Op::kListedName:
+    case Op::kList: of_objects(static_cast<uint32_t>(ObjectText::kListed)); break;
+    case Op::kCallObject:
+    case Op::kUnlessPrints: of_objects(code.b); break;
     case Op::kCallPlace:
       for (uint32_t i = 0; i < h.places.count; ++i) {
         if (code.b == static_cast<uint8_t>(ObjectText::kLook)) maybe(p.places[i].look);
@@ -446,7 +475,8 @@ struct Bound {
 
 class Bounds {
  public:
-  Bounds(const Program& p, const TextCosts& costs) : p_(p), c_(costs), known_(p.header->programs.count), done_(known_.size()) {}
+  Bounds(const Program& p, const TextCosts& costs)
+      : p_(p), c_(costs), known_(p.header->programs.count), done_(known_.size()) {}
 
   uint64_t total() {
     const Bound frame = of(p_.header->frame);
@@ -485,7 +515,10 @@ class Bounds {
       case Op::kNumber: return {c_.number, false};
       case Op::kNumberWords: return {c_.number_words, false};
       case Op::kCall: return of(static_cast<uint32_t>(code.a));
-      case Op::kCallObject: case Op::kCallPlace: case Op::kCallEvent: case Op::kUnlessPrints: {
+      case Op::kCallObject:
+      case Op::kCallPlace:
+      case Op::kCallEvent:
+      case Op::kUnlessPrints: {
         Bound most;
         callees(p_, code, [&](uint32_t text) {
           const Bound b = of(text);

@@ -55,7 +55,8 @@ struct Slot {
 };
 
 // The same candidates for a single lane, sorted by the flag that is set most rarely, so that a scan visits only the
-// groups whose flag is set. One GroupWord per 32-bit word of flags: bits of `mask` in order are the groups from `first`.
+// groups whose flag is set. One GroupWord per 32-bit word of flags: bits of `mask` in order are the groups from
+// `first`.
 struct GroupWord {
   uint32_t word, mask, first;
 };
@@ -168,7 +169,8 @@ struct ProgramHeader {
   uint64_t init_hash;       // world_hash of init_world
 
   uint32_t num_flags, num_vars;  // flag 0 is always set
-  uint32_t flags_offset, vars_offset, children_offset, siblings_offset, world_bytes;  // from the start of the world bytes
+  uint32_t flags_offset, vars_offset, children_offset, siblings_offset,
+      world_bytes;  // from the start of the world bytes
   uint32_t id_bytes;             // 1 or 2: width of object ids in the tree
   uint32_t place_var;            // kNone32: the game has one place
   uint32_t plain;                // 1: every condition of every action is four set flags
@@ -178,9 +180,9 @@ struct ProgramHeader {
   uint32_t frame, start, invalid;  // text programs
   uint32_t name, family, extra;  // strings
 
-  SectionRef init_world, places, candidates, slots, group_words, groups, grouped, conds, actions, outcomes, effects, moves, quests, axioms, objects, movables,
-      containers, types, type_parents, code, programs, literals, commands, strings, refusals, fluent_names, static_facts,
-      rule_names, pool;
+  SectionRef init_world, places, candidates, slots, group_words, groups, grouped, conds, actions, outcomes, effects,
+      moves, quests, axioms, objects, movables, containers, types, type_parents, code, programs, literals, commands,
+      strings, refusals, fluent_names, static_facts, rule_names, pool;
 };
 static_assert(std::is_trivially_copyable_v<ProgramHeader> && sizeof(ProgramHeader) % 8 == 0);
 static_assert(sizeof(Candidate) == 20 && sizeof(Cond) == 8 && sizeof(Code) == 12 && sizeof(EffectRow) == 12);

@@ -97,13 +97,16 @@ struct Renderer {
       case kPseudoOutcome: return row.last_outcome;
       case kPseudoStep: return static_cast<int32_t>(row.step);
       case kPseudoScoreChangeAbs: return row.score_change < 0 ? -row.score_change : row.score_change;
-      case kPseudoScoreBefore: return static_cast<int32_t>(row.score) - ((row.flags & kLost) != 0 ? 0 : row.score_change);
+      case kPseudoScoreBefore:
+        return static_cast<int32_t>(row.score) - ((row.flags & kLost) != 0 ? 0 : row.score_change);
       case kPseudoScoreTold: return static_cast<int32_t>(row.score) + ((row.flags & kLost) != 0 ? row.score_change : 0);
       case kPseudoNextTurn: return static_cast<int32_t>(row.turns) + 1;
       default: return 0;
     }
   }
-  AE_HD int32_t value(int32_t var) const { return var >= kPseudoScoreChange ? pseudo(var) : world.value(static_cast<uint32_t>(var)); }
+  AE_HD int32_t value(int32_t var) const {
+    return var >= kPseudoScoreChange ? pseudo(var) : world.value(static_cast<uint32_t>(var));
+  }
 
   AE_HD void digits(int32_t number) {
     char bytes[12];
@@ -124,7 +127,8 @@ struct Renderer {
   AE_HD void number_word(uint32_t which) {
     out.put_text(numbers.bytes + numbers.offset[which], numbers.offset[which + 1] - numbers.offset[which]);
     if (out.tokens != nullptr)
-      out.put_tokens(table.word_ids + table.word_offset[which], table.word_offset[which + 1] - table.word_offset[which]);
+      out.put_tokens(table.word_ids + table.word_offset[which],
+                     table.word_offset[which + 1] - table.word_offset[which]);
   }
 
   AE_HD void words(int32_t number) {

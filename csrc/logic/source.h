@@ -22,24 +22,26 @@ constexpr int32_t kOperand0 = -1;
 constexpr int32_t kPlayerHere = -16;  // as a container argument: the place (room) where the player is
 
 enum class Op : uint8_t {
-  kLit = 1,        // a: literal
-  kName,           // a: object argument; b: Article
-  kListedName,     // a: object argument: its indefinite name as lists print it (its `listed` program)
-  kList,           // a: container argument; b: object-class mask; children joined ", " and " and ", nothing if empty
-  kJump,           // c: target instruction
-  kUnless,         // a: var (or pseudo-variable), b: CompareOp, value in `value`; c: jumped to if the condition fails
-  kUnlessAny,      // a: container argument, b: object-class mask; c: jumped to if it holds no more than `value` such children
-  kUnlessFact,     // a: index into TextProgram::facts (lifted form only; ground() turns it into kUnless/kJump/nothing)
-  kNumber,         // a: pseudo-variable; printed in digits
-  kNumberWords,    // a: pseudo-variable; "one", "two", ..., "minus three"
-  kCall,           // a: program
-  kCallObject,     // a: object argument; b: which of the object's programs (ObjectText)
-  kCallPlace,      // b: which program of the place where the player is (ObjectText)
-  kCallEvent,      // the text of what just happened: start, action outcome, refusal or invalid-action reply
-  kSection,        // a: Section of what follows (for token masks)
+  kLit = 1,  // a: literal
+  kName,  // a: object argument; b: Article
+  kListedName,  // a: object argument: its indefinite name as lists print it (its `listed` program)
+  kList,  // a: container argument; b: object-class mask; children joined ", " and " and ", nothing if empty
+  kJump,  // c: target instruction
+  kUnless,  // a: var (or pseudo-variable), b: CompareOp, value in `value`; c: jumped to if the condition fails
+  kUnlessAny,  // a: container argument, b: object-class mask; c: jumped to if it holds no more than `value` such
+               // children
+  kUnlessFact,  // a: index into TextProgram::facts (lifted form only; ground() turns it into kUnless/kJump/nothing)
+  kNumber,  // a: pseudo-variable; printed in digits
+  kNumberWords,  // a: pseudo-variable; "one", "two", ..., "minus three"
+  kCall,  // a: program
+  kCallObject,  // a: object argument; b: which of the object's programs (ObjectText)
+  kCallPlace,  // b: which program of the place where the player is (ObjectText)
+  kCallEvent,  // the text of what just happened: start, action outcome, refusal or invalid-action reply
+  kSection,  // a: Section of what follows (for token masks)
   kEnd,
-  kUnlessPrints,   // a: object argument; b: which of its programs (ObjectText), which is run; c: jumped to if it prints nothing
-  kUnlessHolds,    // a: container argument, `value`: object; c: jumped to if the object is not a child of the container
+  kUnlessPrints,  // a: object argument; b: which of its programs (ObjectText), which is run; c: jumped to if it prints
+                  // nothing
+  kUnlessHolds,  // a: container argument, `value`: object; c: jumped to if the object is not a child of the container
 };
 
 enum class Article : uint8_t { kNone = 0, kThe = 1, kIndefinite = 2, kCapitalThe = 3 };
@@ -54,14 +56,14 @@ enum Pseudo : int32_t {
   kPseudoMoves,
   kPseudoWon,
   kPseudoLost,
-  kPseudoEvent,     // ae::Event
+  kPseudoEvent,  // ae::Event
   kPseudoTextMode,  // ae::TextMode
-  kPseudoOutcome,   // index of the outcome taken
+  kPseudoOutcome,  // index of the outcome taken
   kPseudoStep,
   kPseudoScoreChangeAbs,
   kPseudoScoreBefore,  // the score before the last step: what a status line shows that is not refreshed at the end
-  kPseudoScoreTold,    // the score with what the last step gained; a lost step tells its gain but does not count it
-  kPseudoNextTurn,     // turns + 1: the number in the status line
+  kPseudoScoreTold,  // the score with what the last step gained; a lost step tells its gain but does not count it
+  kPseudoNextTurn,  // turns + 1: the number in the status line
 };
 
 enum class CompareOp : uint8_t { kSet = 0, kClear = 1, kEqual = 2, kNotEqual = 3, kLessEqual = 4, kGreaterEqual = 5 };
@@ -94,16 +96,16 @@ struct Type {
 };
 
 struct Object {
-  std::string id;    // unique
+  std::string id;  // unique
   int32_t type = 0;
-  std::string name;         // as commands and texts print it; empty: never printed (a slot, the player)
-  std::string the;          // name with definite article ("the key"; a door: its bare name); empty: "the " + name
-  std::string indefinite;   // "a key"; empty: "a " / "an " + name
+  std::string name;  // as commands and texts print it; empty: never printed (a slot, the player)
+  std::string the;  // name with definite article ("the key"; a door: its bare name); empty: "the " + name
+  std::string indefinite;  // "a key"; empty: "a " / "an " + name
   int32_t object_class = 1;  // bit mask for kList / kUnlessAny: which lists may show it
   int32_t description = -1;  // text program, or -1
-  int32_t listed = -1;       // program of the name as lists print it, or -1: `indefinite`
-  int32_t look = -1;         // of a room: the program that prints it
-  int32_t title = -1;        // of a room: its title literal program
+  int32_t listed = -1;  // program of the name as lists print it, or -1: `indefinite`
+  int32_t look = -1;  // of a room: the program that prints it
+  int32_t title = -1;  // of a room: its title literal program
 };
 
 struct Predicate {
@@ -122,16 +124,16 @@ struct Parameter {
 // preconditions are outcomes without effects.
 struct Outcome {
   std::vector<Atom> conditions;  // conjunction; args are parameter indices
-  bool applies = true;           // the rule's effects take place
+  bool applies = true;  // the rule's effects take place
   bool turn_passes = true;
-  bool counts_as_move = true;    // of an outcome that applies; one that does not is never counted
-  int32_t text = -1;             // program; operands are Rule::operands
+  bool counts_as_move = true;  // of an outcome that applies; one that does not is never counted
+  int32_t text = -1;  // program; operands are Rule::operands
 };
 
 struct Rule {
   std::string name;
   std::vector<Parameter> parameters;  // distinct parameters bind distinct objects
-  std::vector<Atom> preconditions;    // conjunction, args are parameter indices
+  std::vector<Atom> preconditions;  // conjunction, args are parameter indices
   std::vector<Atom> adds, deletes;
   // Command text: pieces; a piece is a literal string, or (if parameter >= 0) the name of that parameter's object.
   struct Piece {
@@ -157,8 +159,8 @@ struct Refusal {
 };
 
 struct Texts {
-  int32_t frame = -1;    // the whole observation: normally kCallEvent, then score line, end, prompt and status
-  int32_t start = -1;    // event kStart
+  int32_t frame = -1;  // the whole observation: normally kCallEvent, then score line, end, prompt and status
+  int32_t start = -1;  // event kStart
   int32_t invalid = -1;  // event kInvalid
 };
 
@@ -252,15 +254,15 @@ struct Ground {
   std::string name, family, extra_json;
   int32_t num_flags = 0, num_vars = 0;
   bool has_place = false;
-  std::vector<int32_t> places;            // place index → object id
-  std::vector<int32_t> init_values;       // num_flags + num_vars
+  std::vector<int32_t> places;  // place index → object id
+  std::vector<int32_t> init_values;  // num_flags + num_vars
   std::vector<std::string> fluent_names;  // num_flags, "in(o_0, I)"; for infos, traces and errors
   std::vector<std::string> static_facts;  // true for ever; for infos
   std::vector<Object> objects;
   std::vector<Type> types;
   std::vector<std::string> rule_names;
-  std::vector<int32_t> containers;         // objects that can have children
-  std::vector<int32_t> movables;           // objects that can be children
+  std::vector<int32_t> containers;  // objects that can have children
+  std::vector<int32_t> movables;  // objects that can be children
   std::vector<std::pair<int32_t, int32_t>> init_children;  // (child, container) in attachment order, last becomes first
   int32_t player = -1, inventory = -1;
   std::vector<GroundAction> actions;

@@ -256,16 +256,11 @@ class Refuser {
   Typed going(const std::string& direction) const {
     const std::string here(s_.id(s_.here()));
     uint32_t to = kNothing;
-    if (direction == "north")
-      to = s_.find("north_of(", ", " + here + ")");
-    else if (direction == "south")
-      to = s_.find("north_of(" + here + ", ", ")");
-    else if (direction == "west")
-      to = s_.find("west_of(", ", " + here + ")");
-    else if (direction == "east")
-      to = s_.find("west_of(" + here + ", ", ")");
-    else
-      return {};
+    if (direction == "north") to = s_.find("north_of(", ", " + here + ")");
+    else if (direction == "south") to = s_.find("north_of(" + here + ", ", ")");
+    else if (direction == "west") to = s_.find("west_of(", ", " + here + ")");
+    else if (direction == "east") to = s_.find("west_of(" + here + ", ", ")");
+    else return {};
     if (to == kNothing) return say("no_exit");
     const uint32_t door = s_.find("link(" + here + ", ", ", " + std::string(s_.id(to)) + ")");
     return door == kNothing ? Typed{} : say("door_closed", door);

@@ -216,9 +216,7 @@ def test_record_episode_statistics_counts_exactly(mode):
         if done.any():
             np.testing.assert_array_equal(infos["_episode"], done)
             if mode == "same_step" and GYMNASIUM < (1, 3):
-                pytest.skip(
-                    "this Gymnasium's wrapper counts same_step as if it were next_step"
-                )
+                pytest.skip("this Gymnasium's wrapper counts same_step as if it were next_step")
             assert infos["episode"]["r"][done].tolist() == [1.0] * int(done.sum())
             assert infos["episode"]["l"][done].tolist() == [3] * int(done.sum())
             episodes += int(done.sum())

@@ -20,4 +20,6 @@ def test_the_native_module_has_the_types_that_its_golden_file_says(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     now = (tmp_path / "agentenv_fast" / "native" / "_core.pyi").read_text()
-    assert now == GOLDEN.read_text(), "the surface of the native module has changed: make stubs, and look at the diff"
+    assert now == GOLDEN.read_text(), (
+        "the surface of the native module has changed: make stubs, and look at the diff"
+    )

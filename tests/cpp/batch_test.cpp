@@ -19,7 +19,8 @@ std::shared_ptr<Bank> bank(uint32_t games) {
   params.max_episode_steps = 20;
   std::vector<std::vector<uint8_t>> bytes;
   std::vector<std::string_view> views;
-  for (uint32_t i = 0; i < games; ++i) bytes.push_back(logic::emit(logic::ground(logic::keyquest(params, 3, i).source)));
+  for (uint32_t i = 0; i < games; ++i)
+    bytes.push_back(logic::emit(logic::ground(logic::keyquest(params, 3, i).source)));
   for (const auto& one : bytes) views.emplace_back(reinterpret_cast<const char*>(one.data()), one.size());
   return std::make_shared<Bank>(views);
 }
@@ -46,11 +47,13 @@ class Batch {
     out.truncated = array<uint8_t>(rows);
     InfoBuffers& info = out.info;
     info.score = array<float>(rows);
-    for (uint8_t** flag : {&info.won, &info.lost, &info.status, &info.overflow, &info.first, &info.valid}) *flag = array<uint8_t>(rows);
+    for (uint8_t** flag : {&info.won, &info.lost, &info.status, &info.overflow, &info.first, &info.valid})
+      *flag = array<uint8_t>(rows);
     for (int32_t** number : {&info.moves, &info.game, &info.episode, &info.elapsed}) *number = array<int32_t>(rows);
     info.world_hash = array<uint32_t>(2 * size_t{rows});
     info.reward_terms = array<float>(rows);
-    for (auto* sizes : {&held.text, &held.tokens, &held.admissible, &held.final_text, &held.final_tokens, &held.final_admissible})
+    for (auto* sizes :
+         {&held.text, &held.tokens, &held.admissible, &held.final_text, &held.final_tokens, &held.final_admissible})
       sizes->assign(rows, 0);
     ResetOptions options;
     options.has_seed = true;
@@ -71,7 +74,8 @@ class Batch {
   uint64_t hash() const {
     uint64_t all = row_hash(engine.rows, engine.num_rows * engine.stride);
     for (const auto& buffer : buffers_)
-      all = mix64(all ^ row_hash(reinterpret_cast<const uint8_t*>(buffer.data()), static_cast<uint32_t>(buffer.size() * 8)));
+      all = mix64(all ^
+                  row_hash(reinterpret_cast<const uint8_t*>(buffer.data()), static_cast<uint32_t>(buffer.size() * 8)));
     return all;
   }
 

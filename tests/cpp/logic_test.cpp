@@ -101,13 +101,20 @@ std::string shown(const Program& p, Row& row) {
 }  // namespace
 
 TEST_CASE("every comparison operator admits exactly the states it should") {
-  const struct { CompareOp op; int32_t var, value; bool holds; } cases[] = {
-      {CompareOp::kSet, 0, 0, false},       {CompareOp::kSet, 1, 0, true},        {CompareOp::kClear, 0, 0, true},
-      {CompareOp::kClear, 1, 0, false},     {CompareOp::kEqual, 3, 5, true},      {CompareOp::kEqual, 3, 4, false},
-      {CompareOp::kNotEqual, 3, 5, false},  {CompareOp::kNotEqual, 3, 4, true},   {CompareOp::kLessEqual, 3, 5, true},
-      {CompareOp::kLessEqual, 3, 4, false}, {CompareOp::kLessEqual, 3, 6, true},  {CompareOp::kGreaterEqual, 3, 5, true},
-      {CompareOp::kGreaterEqual, 3, 6, false}, {CompareOp::kGreaterEqual, 3, 4, true}, {CompareOp::kEqual, 1, 1, true},
-      {CompareOp::kNotEqual, 0, 1, true},   {CompareOp::kLessEqual, 3, -1, false}, {CompareOp::kGreaterEqual, 3, -7, true},
+  const struct {
+    CompareOp op;
+    int32_t var, value;
+    bool holds;
+  } cases[] = {
+      {CompareOp::kSet, 0, 0, false},          {CompareOp::kSet, 1, 0, true},
+      {CompareOp::kClear, 0, 0, true},         {CompareOp::kClear, 1, 0, false},
+      {CompareOp::kEqual, 3, 5, true},         {CompareOp::kEqual, 3, 4, false},
+      {CompareOp::kNotEqual, 3, 5, false},     {CompareOp::kNotEqual, 3, 4, true},
+      {CompareOp::kLessEqual, 3, 5, true},     {CompareOp::kLessEqual, 3, 4, false},
+      {CompareOp::kLessEqual, 3, 6, true},     {CompareOp::kGreaterEqual, 3, 5, true},
+      {CompareOp::kGreaterEqual, 3, 6, false}, {CompareOp::kGreaterEqual, 3, 4, true},
+      {CompareOp::kEqual, 1, 1, true},         {CompareOp::kNotEqual, 0, 1, true},
+      {CompareOp::kLessEqual, 3, -1, false},   {CompareOp::kGreaterEqual, 3, -7, true},
   };
   for (const auto& c : cases) {
     Ground g = base();
@@ -261,8 +268,10 @@ Ground boxes(uint32_t balls) {
       g.init_children.push_back({static_cast<int32_t>(i), 0});
     }
   }
-  const int32_t list = text(g, {{Op::kUnlessAny, 0, 1, 3, 0}, {Op::kLit, literal(g, "In: "), 0, 0, 0},
-                                {Op::kList, 0, 1, 0, 0}, {Op::kEnd, 0, 0, 0, 0}});
+  const int32_t list = text(g, {{Op::kUnlessAny, 0, 1, 3, 0},
+                                {Op::kLit, literal(g, "In: "), 0, 0, 0},
+                                {Op::kList, 0, 1, 0, 0},
+                                {Op::kEnd, 0, 0, 0, 0}});
   g.texts.frame = list;
   for (uint32_t i = 2; i < 2 + balls; ++i) {
     for (int32_t to = 0; to < 2; ++to) {
@@ -311,15 +320,17 @@ TEST_CASE("32 emulated lanes compute what one lane computes: admissible set, cho
   Row row(p);
   for (uint32_t step = 0; step < 12; ++step) {
     std::vector<uint32_t> one, many(4096, kNone32);
-    const uint32_t found =
-        for_each_admissible(SerialGroup{}, p, row.world(p), [&](uint32_t, const Slot& c) { one.push_back(slot_action(p, row.world(p), c)); });
+    const uint32_t found = for_each_admissible(SerialGroup{}, p, row.world(p), [&](uint32_t, const Slot& c) {
+      one.push_back(slot_action(p, row.world(p), c));
+    });
     uint32_t found_many = 0, chosen = 0;
     const uint32_t index = philox4x32(step, 0, 0, 0, 0).v[0] % found;
     std::vector<uint8_t> text_one(4096), text_many(4096);
     std::vector<int32_t> tokens_one(4096), tokens_many(4096);
     uint32_t sizes[2] = {0, 0};
     warp.run([&](const test::Warp<32>::Group& group) {
-      const uint32_t n = for_each_admissible(group, p, row.world(p), [&](uint32_t k, const Slot& c) { many[k] = slot_action(p, row.world(p), c); });
+      const uint32_t n = for_each_admissible(
+          group, p, row.world(p), [&](uint32_t k, const Slot& c) { many[k] = slot_action(p, row.world(p), c); });
       const uint32_t action = action_at(group, p, row.world(p), index);
       Writer<test::Warp<32>::Group> writer{group, text_many.data(), 4096, tokens_many.data(), 4096};
       render(p, *row.header(), row.world(p), codec.table(0), number_text(), TextMode::kTracked, writer);

@@ -58,7 +58,8 @@ def _rule(game: Game, rule, types, objects, predicate) -> dict[str, Any]:
     placeholders = {p.name: i for i, p in enumerate(rule.placeholders)}
     mapping = {ph.name: v.name for ph, v in game.kb.types.constants_mapping.items()}
     parameters = [
-        (types[p.type], objects[mapping[p.name]] if mapping.get(p.name) in objects else -1) for p in rule.placeholders
+        (types[p.type], objects[mapping[p.name]] if mapping.get(p.name) in objects else -1)
+        for p in rule.placeholders
     ]
 
     def atoms(lifted):
