@@ -13,13 +13,14 @@ STAMPS := $(VENV)/stamps
 PIP := $(PY) -m pip --disable-pip-version-check
 GAMES ?= 200
 FUZZ_SECONDS ?= 300
+BRIEF_FUZZ ?= 10
 PYTEST ?= $(PY) -m pytest -p no:benchmark
 PYTEST_JOBS ?= 2
 DEMO_OUT ?= runs/demo
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
-CPP_FILES = $(shell git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'bindings/*.h' 'bindings/*.cpp' 'tests/cpp/*')
+CPP_FILES = $(shell git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'bindings/*.h' 'bindings/*.cpp' 'tests/cpp/*' 'tests/fuzz/*.h' 'tests/fuzz/*.cpp')
 
-.PHONY: help demo test check build bench parity fuzz sanitize test-long lint format stubs types unit tidy clean setup-train setup-dev native cpp-test
+.PHONY: help demo test check build bench parity fuzz asan sanitize test-long lint format stubs types unit tidy clean setup-train setup-dev native cpp-test
 
 help:
 	@echo "make demo        train the default agent, evaluate it on held-out games, say where the results are (< 8 min)"
@@ -29,7 +30,7 @@ help:
 	@echo "make bench       steps/s, tokens/s, resets/s, forks/s on this machine; results in benchmarks/results/"
 	@echo "make parity      play GAMES=200 fresh games beside the original engine"
 	@echo "make fuzz        fuzz the loaders and decoders for FUZZ_SECONDS=300 each (needs clang)"
-	@echo "make sanitize    C++ tests under ASan, UBSan and TSan"
+	@echo "make sanitize    C++ tests under ASan, UBSan and TSan, each fuzz target for BRIEF_FUZZ=10 seconds"
 	@echo "make format      ruff and clang-format, in place"
 	@echo "make clean       remove .venv, build/ and the built module"
 
@@ -42,7 +43,7 @@ demo:
 	else $(RUN) agentenv-fast train --config demo --out $(DEMO_OUT); fi
 
 test: setup-dev
-	@$(MAKE) --no-print-directory native cpp-test
+	@$(MAKE) --no-print-directory native cpp-test asan
 	$(RUN) $(PYTEST) -n $(PYTEST_JOBS) --dist loadfile --no-loadscope-reorder -m "not long" tests
 
 check: setup-dev
@@ -130,20 +131,32 @@ bench: setup-dev native
 
 # --- harsher checks of the C++ side --------------------------------------------------------------------------------------
 
-CONFIGURE = $(RUN) cmake -S . -G Ninja -DPython_EXECUTABLE=$(CURDIR)/$(PY) -Dpybind11_DIR=$$($(PY) -m pybind11 --cmakedir)
+# The core without Python: these builds leave the module that you import alone. -O1 halves their compile time.
+CPP_ONLY = $(RUN) cmake -S . -G Ninja -DAE_PYTHON=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g"
+HAVE_DOCTEST = $(if $(wildcard /usr/include/doctest/doctest.h),ON,OFF)
 
-sanitize: setup-dev
-	$(CONFIGURE) -B build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DAE_TESTS=ON -DAE_SANITIZE=address,undefined
-	$(RUN) ninja -C build/asan --quiet && ctest --test-dir build/asan --output-on-failure
-	$(CONFIGURE) -B build/tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DAE_TESTS=ON -DAE_SANITIZE=thread
-	$(RUN) ninja -C build/tsan --quiet && ctest --test-dir build/tsan --output-on-failure
+# C++ tests under ASan and UBSan, and $(BRIEF_FUZZ) seconds of each fuzz target, with the compiler at hand.
+asan: $(STAMPS)/tools
+	@$(CPP_ONLY) -B build/asan -DAE_TESTS=$(HAVE_DOCTEST) -DAE_FUZZ=ON -DAE_FUZZ_SECONDS=$(BRIEF_FUZZ) -DAE_SANITIZE=address,undefined >/dev/null
+	@$(RUN) ninja -C build/asan --quiet
+	$(RUN) ctest --test-dir build/asan --output-on-failure
 
-fuzz: setup-dev
+sanitize: asan
+	@$(CPP_ONLY) -B build/tsan -DAE_TESTS=$(HAVE_DOCTEST) -DAE_SANITIZE=thread >/dev/null
+	@$(RUN) ninja -C build/tsan --quiet
+	$(RUN) ctest --test-dir build/tsan --output-on-failure
+
+# libFuzzer under Clang; what it found interesting is kept in build/corpus. Then the loader, in Python.
+fuzz: setup-dev native
 	@tools/need.sh required clang "clang++ --version" "libFuzzer"
-	$(CONFIGURE) -B build/fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_COMPILER=clang++ -DAE_FUZZ=ON
-	$(RUN) ninja -C build/fuzz --quiet
-	for target in build/fuzz/fuzz_*; do mkdir -p build/corpus/$${target##*/}; \
-	  $$target -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -print_final_stats=1 build/corpus/$${target##*/}; done
+	@tools/need.sh required libclang-rt-$$(clang++ -dumpversion | cut -d. -f1)-dev \
+	  "ls $$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*" "libFuzzer"
+	@$(CPP_ONLY) -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DAE_FUZZ=ON -DAE_SANITIZE=address,undefined >/dev/null
+	@$(RUN) ninja -C build/fuzz --quiet
+	for name in source rows program; do mkdir -p build/corpus/$$name; \
+	  build/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -len_control=0 -max_len=$$([ $$name = program ] && echo 65536 || echo 2048) \
+	    -timeout=20 -rss_limit_mb=2048 -artifact_prefix=build/corpus/ build/corpus/$$name; done
+	$(RUN) AE_FUZZ_SECONDS=$(FUZZ_SECONDS) $(PYTEST) --timeout 0 tests/fuzz
 
 clean:
 	rm -rf $(VENV) build agentenv_fast/native/_core*.so

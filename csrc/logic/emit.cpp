@@ -75,7 +75,7 @@ class Emitter {
     limit(static_cast<size_t>(g_.num_flags) + static_cast<size_t>(g_.num_vars) + 1, 60000, "variables", g_);
     limit(g_.objects.size(), 60000, "objects", g_);
     limit(g_.actions.size(), 4000000, "actions", g_);
-    limit(g_.quests.size(), 4096, "quests", g_);
+    limit(g_.quests.size(), kMaxQuests, "quests", g_);
     limit(g_.literals.size(), 60000, "literals", g_);
     if (g_.init_values.size() != static_cast<size_t>(g_.num_flags + g_.num_vars))
       fail(g_.name + ": " + std::to_string(g_.init_values.size()) + " initial values for " +
@@ -396,6 +396,8 @@ class Emitter {
       row.fail = disjunction(quest.fail);
       row.win = disjunction(quest.win);
       row.reward = quest.reward;
+      if (quest.reward < -kMaxReward || quest.reward > kMaxReward)
+        fail(g_.name + ": a quest's reward of " + std::to_string(quest.reward) + " is not an int16");
       if (!is_flag(quest.done_var)) fail(g_.name + ": a quest's done variable must be a flag");
       row.done_var = static_cast<uint16_t>(var(quest.done_var));
       row.optional = quest.optional;

@@ -21,6 +21,8 @@ constexpr uint32_t kNone32 = 0xFFFFFFFFu;
 constexpr uint32_t kAlways = 0xFFFFFFFFu;  // a disjunction that holds in every state
 constexpr uint32_t kNever = 0xFFFFFFFEu;
 constexpr uint32_t kMaxOperands = 4;
+constexpr uint32_t kMaxQuests = 4096;  // with rewards of 16 bits their sum fits 32
+constexpr int32_t kMaxReward = 32767;
 constexpr uint32_t kMaxGroupedSlots = 2048;  // bits of the set that a single lane collects
 
 struct SectionRef {

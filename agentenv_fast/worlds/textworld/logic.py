@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from agentenv_fast.errors import WorldError
 
 MAX_LOGIC_BYTES = 1 << 20
+MAX_EXPANDED = 64  # facts that one fact may stand for, through aliases of aliases
 CONSTANT_TYPES = frozenset({"P", "I", "RECIPE"})  # a type of one object, named like it
 
 
@@ -266,6 +267,8 @@ class _Reader:
         for part in replacement:
             renamed = Predicate(part.name, tuple(mapping.get(a, a) for a in part.args))
             out += self._expand(renamed, depth + 1)
+            if len(out) > MAX_EXPANDED:
+                raise WorldError(f"KB.logic: {predicate}: aliases that stand for more than {MAX_EXPANDED} facts")
         return out
 
 
