@@ -93,8 +93,9 @@ class Generator {
     uint32_t last_new = 0;
     for (uint32_t index = 0; out.size() < size_; index += kChunk) {
       if (index - last_new > kPatience || index > 0xFFFFFFFFu - kChunk)  // the family repeats itself
-        throw logic::CompileError{family_.name + ": only " + std::to_string(out.size()) + " different games in split " + split_ +
-                                  " among the first " + std::to_string(index) + "; ask for fewer or for larger worlds"};
+        throw logic::CompileError{family_.name + ": only " + std::to_string(out.size()) + " different games in split " +
+                                  split_ + " among the first " + std::to_string(index) +
+                                  "; ask for fewer or for larger worlds"};
       std::vector<Compiled> chunk(kChunk);
       parallel_shards(kChunk, threads_, [&](uint32_t begin, uint32_t end) { fill(chunk, index, begin, end); });
       if (failed_) std::rethrow_exception(failed_);
@@ -137,7 +138,9 @@ class Generator {
 
 std::vector<std::string> family_words(const std::string& name) {
   std::set<std::string> words;
-  const auto add = [&](std::string_view text) { split_words(text, [&](std::string_view word) { words.emplace(word); }); };
+  const auto add = [&](std::string_view text) {
+    split_words(text, [&](std::string_view word) { words.emplace(word); });
+  };
   for (const std::string& text : logic::family_texts(name)) add(text);
   for (int d = 0; d < 10; ++d) words.insert(std::to_string(d));
   for (uint32_t n = 0; n < kNumberWords; ++n) add(small_number_words(n));
@@ -148,23 +151,27 @@ std::vector<std::string> family_words(const std::string& name) {
 }  // namespace
 
 void bind_generators(py::module_& m) {
-  m.def("generate", [](const std::string& name, const py::dict& params, const std::string& split, uint32_t size, uint64_t seed,
-                       uint32_t threads) {
-    const Family chosen = family(name, params);
-    if (split != "train" && split != "valid" && split != "test")
-      raise("SuiteError", "split " + split + ", want train, valid or test");
-    std::vector<std::vector<uint8_t>> games;
-    try {
-      const py::gil_scoped_release release;
-      games = Generator(chosen, split, size, seed, std::max(1u, threads)).run();
-    } catch (const logic::CompileError& error) {
-      raise("ConfigError", name + ": " + error.message);
-    }
-    py::list out;
-    for (const auto& bytes : games) out.append(py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-    return out;
-  }, py::arg("family"), py::arg("params"), py::arg("split"), py::arg("size"), py::arg("seed"), py::arg("threads") = 1,
-     "The first `size` different games of a split → list of compiled games. Raises ConfigError, SuiteError.");
+  m.def(
+      "generate",
+      [](const std::string& name, const py::dict& params, const std::string& split, uint32_t size, uint64_t seed,
+         uint32_t threads) {
+        const Family chosen = family(name, params);
+        if (split != "train" && split != "valid" && split != "test")
+          raise("SuiteError", "split " + split + ", want train, valid or test");
+        std::vector<std::vector<uint8_t>> games;
+        try {
+          const py::gil_scoped_release release;
+          games = Generator(chosen, split, size, seed, std::max(1u, threads)).run();
+        } catch (const logic::CompileError& error) {
+          raise("ConfigError", name + ": " + error.message);
+        }
+        py::list out;
+        for (const auto& bytes : games)
+          out.append(py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+        return out;
+      },
+      py::arg("family"), py::arg("params"), py::arg("split"), py::arg("size"), py::arg("seed"), py::arg("threads") = 1,
+      "The first `size` different games of a split → list of compiled games. Raises ConfigError, SuiteError.");
   m.def("family_words", &family_words, py::arg("family"), "The fixed vocabulary of a built-in family, sorted.");
 }
 

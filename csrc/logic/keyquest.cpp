@@ -13,18 +13,19 @@ namespace {
 
 // ---- Names ----------------------------------------------------------------------------------------------------------
 constexpr std::array<const char*, 24> kRooms = {
-    "kitchen", "bedroom", "cellar", "attic", "library", "pantry", "garage", "parlour", "nursery", "workshop", "bathroom",
-    "study", "gallery", "chapel", "stable", "laundry", "lobby", "balcony", "greenhouse", "armoury", "observatory",
-    "vault", "studio", "dungeon"};
-constexpr std::array<const char*, 12> kMaterials = {"oak", "iron", "brass", "copper", "marble", "bronze",
-                                                    "steel", "cedar", "granite", "ivory", "bamboo", "walnut"};
-constexpr std::array<const char*, 12> kColours = {"red", "blue", "green", "yellow", "purple", "orange",
-                                                  "white", "black", "pink", "grey", "brown", "silver"};
+    "kitchen", "bedroom",  "cellar",     "attic",   "library",     "pantry", "garage", "parlour",
+    "nursery", "workshop", "bathroom",   "study",   "gallery",     "chapel", "stable", "laundry",
+    "lobby",   "balcony",  "greenhouse", "armoury", "observatory", "vault",  "studio", "dungeon"};
+constexpr std::array<const char*, 12> kMaterials = {"oak",   "iron",  "brass",   "copper", "marble", "bronze",
+                                                    "steel", "cedar", "granite", "ivory",  "bamboo", "walnut"};
+constexpr std::array<const char*, 12> kColours = {"red",   "blue",  "green", "yellow", "purple", "orange",
+                                                  "white", "black", "pink",  "grey",   "brown",  "silver"};
 constexpr std::array<const char*, 4> kDoorNouns = {"door", "gate", "hatch", "portal"};
 constexpr std::array<const char*, 6> kContainerNouns = {"chest", "box", "cabinet", "crate", "locker", "trunk"};
 constexpr std::array<const char*, 6> kSupporterNouns = {"table", "shelf", "bench", "desk", "stool", "rack"};
-constexpr std::array<const char*, 16> kThings = {"cup", "ball", "book", "lamp", "ring", "vase", "doll", "hat",
-                                                 "spoon", "mirror", "candle", "whistle", "pebble", "feather", "brush", "drum"};
+constexpr std::array<const char*, 16> kThings = {"cup",    "ball",    "book",  "lamp",   "ring",   "vase",
+                                                 "doll",   "hat",     "spoon", "mirror", "candle", "whistle",
+                                                 "pebble", "feather", "brush", "drum"};
 constexpr std::array<const char*, 4> kDirections = {"north", "east", "south", "west"};
 constexpr int kDx[4] = {0, 1, 0, -1}, kDy[4] = {-1, 0, 1, 0};
 
@@ -88,12 +89,17 @@ struct Layout {
   int start = 0;
 
   std::string door_name(int i) const { return material(doors[static_cast<size_t>(i)], kDoorNouns.data()); }
-  std::string container_name(int i) const { return material(containers[static_cast<size_t>(i)], kContainerNouns.data()); }
-  std::string supporter_name(int i) const { return material(supporters[static_cast<size_t>(i)], kSupporterNouns.data()); }
+  std::string container_name(int i) const {
+    return material(containers[static_cast<size_t>(i)], kContainerNouns.data());
+  }
+  std::string supporter_name(int i) const {
+    return material(supporters[static_cast<size_t>(i)], kSupporterNouns.data());
+  }
   std::string item_name(int i) const {
     const Item& item = items[static_cast<size_t>(i)];
     return item.is_key ? std::string(kMaterials[static_cast<size_t>(item.adjective)]) + " key"
-                       : std::string(kColours[static_cast<size_t>(item.adjective)]) + " " + kThings[static_cast<size_t>(item.noun)];
+                       : std::string(kColours[static_cast<size_t>(item.adjective)]) + " " +
+                             kThings[static_cast<size_t>(item.noun)];
   }
   int room_of(const Item& item) const {
     switch (item.where) {
@@ -105,14 +111,38 @@ struct Layout {
   uint64_t hash() const {
     uint64_t h = 0x6B65797175657374ull;
     const auto add = [&](int64_t value) { h = mix64(h ^ static_cast<uint64_t>(value)); };
-    for (const Room& r : rooms) { add(r.name); add(r.x); add(r.y); }
-    for (const Edge& e : edges) { add(e.a); add(e.b); add(e.direction); add(e.door); }
+    for (const Room& r : rooms) {
+      add(r.name);
+      add(r.x);
+      add(r.y);
+    }
+    for (const Edge& e : edges) {
+      add(e.a);
+      add(e.b);
+      add(e.direction);
+      add(e.door);
+    }
     for (const auto* list : {&doors, &containers, &supporters}) {
       add(static_cast<int64_t>(list->size()) + 1000);
-      for (const Lockable& l : *list) { add(l.adjective); add(l.noun); add(l.room); add(l.key); }
+      for (const Lockable& l : *list) {
+        add(l.adjective);
+        add(l.noun);
+        add(l.room);
+        add(l.key);
+      }
     }
-    for (const Item& i : items) { add(i.is_key); add(i.adjective); add(i.noun); add(static_cast<int>(i.where)); add(i.at); }
-    for (const Goal& g : goals) { add(g.item); add(g.into); add(g.place); }
+    for (const Item& i : items) {
+      add(i.is_key);
+      add(i.adjective);
+      add(i.noun);
+      add(static_cast<int>(i.where));
+      add(i.at);
+    }
+    for (const Goal& g : goals) {
+      add(g.item);
+      add(g.into);
+      add(g.place);
+    }
     add(start);
     return h;
   }
@@ -126,7 +156,8 @@ struct Layout {
 // Rooms as a random tree on a grid; room 0 is the start. `winding` of 100 rooms are attached to the newest one, the
 // others anywhere. Unnamed rooms all have name 0.
 void sample_map(Dice& dice, int count, bool named, uint32_t winding, Layout& out) {
-  const std::vector<int> names = named ? dice.choose(count, static_cast<int>(kRooms.size())) : std::vector<int>(static_cast<size_t>(count), 0);
+  const std::vector<int> names =
+      named ? dice.choose(count, static_cast<int>(kRooms.size())) : std::vector<int>(static_cast<size_t>(count), 0);
   out.rooms.push_back({names[0], 0, 0, -1, -1});
   const auto room_at = [&](int x, int y) {
     for (size_t i = 0; i < out.rooms.size(); ++i)
@@ -137,7 +168,8 @@ void sample_map(Dice& dice, int count, bool named, uint32_t winding, Layout& out
     const auto have = static_cast<uint32_t>(out.rooms.size());
     const int from = static_cast<int>(dice.below(100) < winding ? have - 1 : dice.below(have));
     const int direction = static_cast<int>(dice.below(4));
-    const int x = out.rooms[static_cast<size_t>(from)].x + kDx[direction], y = out.rooms[static_cast<size_t>(from)].y + kDy[direction];
+    const int x = out.rooms[static_cast<size_t>(from)].x + kDx[direction],
+              y = out.rooms[static_cast<size_t>(from)].y + kDy[direction];
     if (room_at(x, y) >= 0) continue;
     const int to = static_cast<int>(out.rooms.size());
     out.edges.push_back({from, to, direction, -1});
@@ -161,7 +193,8 @@ class KeyquestSampler {
  private:
   // Names are unique: materials are spent on what has a lock first, so that a key belongs to one thing.
   void furniture() {
-    const std::vector<int> materials = dice_.choose(static_cast<int>(kMaterials.size()), static_cast<int>(kMaterials.size()));
+    const std::vector<int> materials =
+        dice_.choose(static_cast<int>(kMaterials.size()), static_cast<int>(kMaterials.size()));
     size_t next = 0;
     const auto material = [&] { return materials[next++ % materials.size()]; };
     std::vector<int> with_door = dice_.choose(p_.doors, static_cast<int>(out_.edges.size()));
@@ -170,13 +203,16 @@ class KeyquestSampler {
       out_.edges[static_cast<size_t>(edge)].door = static_cast<int>(out_.doors.size());
       out_.doors.push_back({material(), static_cast<int>(dice_.below(kDoorNouns.size())), -1, -1});
     }
-    for (int i = 0; i < p_.containers; ++i) out_.containers.push_back(thing_in_a_room(material(), kContainerNouns.size()));
-    for (int i = 0; i < p_.supporters; ++i) out_.supporters.push_back(thing_in_a_room(material(), kSupporterNouns.size()));
+    for (int i = 0; i < p_.containers; ++i)
+      out_.containers.push_back(thing_in_a_room(material(), kContainerNouns.size()));
+    for (int i = 0; i < p_.supporters; ++i)
+      out_.supporters.push_back(thing_in_a_room(material(), kSupporterNouns.size()));
     make_unique(out_.containers, kContainerNouns.size());
     make_unique(out_.supporters, kSupporterNouns.size());
   }
   Lockable thing_in_a_room(int material, size_t nouns) {
-    return {material, static_cast<int>(dice_.below(static_cast<uint32_t>(nouns))), static_cast<int>(dice_.below(static_cast<uint32_t>(p_.rooms))), -1};
+    return {material, static_cast<int>(dice_.below(static_cast<uint32_t>(nouns))),
+            static_cast<int>(dice_.below(static_cast<uint32_t>(p_.rooms))), -1};
   }
   static void make_unique(std::vector<Lockable>& list, size_t nouns) {
     for (size_t i = 0; i < list.size(); ++i)
@@ -379,7 +415,8 @@ class Oracle {
       fetched = false;
       for (const int e : path(room_, to)) {
         const int door = l_.edges[static_cast<size_t>(e)].door;
-        if (door < 0 || !door_locked_[static_cast<size_t>(door)] || carried(l_.doors[static_cast<size_t>(door)].key)) continue;
+        if (door < 0 || !door_locked_[static_cast<size_t>(door)] || carried(l_.doors[static_cast<size_t>(door)].key))
+          continue;
         obtain(l_.doors[static_cast<size_t>(door)].key);
         fetched = true;
         break;
@@ -414,7 +451,20 @@ class Oracle {
 // ---- Source ---------------------------------------------------------------------------------------------------------
 enum TypeId { kP, kI, kR, kT, kD, kC, kS, kO, kK, kNumTypes };
 enum PredicateId {
-  kAt, kIn, kOn, kOpen, kClosed, kLocked, kMatch, kLink, kFree, kExit0, kExit1, kExit2, kExit3, kNumPredicates
+  kAt,
+  kIn,
+  kOn,
+  kOpen,
+  kClosed,
+  kLocked,
+  kMatch,
+  kLink,
+  kFree,
+  kExit0,
+  kExit1,
+  kExit2,
+  kExit3,
+  kNumPredicates
 };
 
 Atom atom(int predicate, std::vector<int32_t> args) { return {predicate, std::move(args), false}; }
@@ -460,10 +510,11 @@ class KeyquestRules {
  private:
   Source build() {
     s_.family = "keyquest";
-    s_.types = {{"P", {}}, {"I", {}}, {"r", {}}, {"t", {}}, {"d", {kT}}, {"c", {kT}}, {"s", {kT}}, {"o", {kT}}, {"k", {kO}}};
-    s_.predicates = {{"at", true}, {"in", true}, {"on", true}, {"open", false}, {"closed", false}, {"locked", false},
-                     {"match", false}, {"link", false}, {"free", false}, {"north_of", false}, {"east_of", false},
-                     {"south_of", false}, {"west_of", false}};
+    s_.types = {{"P", {}},   {"I", {}},   {"r", {}},   {"t", {}},  {"d", {kT}},
+                {"c", {kT}}, {"s", {kT}}, {"o", {kT}}, {"k", {kO}}};
+    s_.predicates = {{"at", true},       {"in", true},        {"on", true},      {"open", false}, {"closed", false},
+                     {"locked", false},  {"match", false},    {"link", false},   {"free", false}, {"north_of", false},
+                     {"east_of", false}, {"south_of", false}, {"west_of", false}};
     s_.place_predicate = kAt;
     s_.player = 0;
     s_.inventory = 1;
@@ -524,7 +575,8 @@ class KeyquestRules {
       } else {
         here.push_back(atom(kAt, {3, 2}));
       }
-      const std::vector<Atom> ways = door ? std::vector<Atom>{atom(kFree, {2, 4}), atom(kFree, {4, 2})} : std::vector<Atom>{};
+      const std::vector<Atom> ways =
+          door ? std::vector<Atom>{atom(kFree, {2, 4}), atom(kFree, {4, 2})} : std::vector<Atom>{};
       toggle("open" + suffix, "open ", parameters, here, atom(kClosed, {3}), atom(kOpen, {3}), {}, ways, opened);
       toggle("close" + suffix, "close ", parameters, here, atom(kOpen, {3}), atom(kClosed, {3}), ways, {}, closed);
       Rule rule = base("unlock" + suffix, parameters);
@@ -607,7 +659,8 @@ class KeyquestRules {
     frame.code.push_back({Op::kSection, static_cast<int32_t>(Section::kObjective), 0, 0, 0});
     frame.code.push_back({Op::kCallObject, 1, static_cast<int32_t>(ObjectText::kDescription), 0, 0});
     frame.code.push_back({Op::kSection, static_cast<int32_t>(Section::kEnd), 0, 0, 0});
-    const size_t not_won = TextBuilder::jump(frame, {Op::kUnless, kPseudoWon, static_cast<int32_t>(CompareOp::kSet), 0, 0});
+    const size_t not_won =
+        TextBuilder::jump(frame, {Op::kUnless, kPseudoWon, static_cast<int32_t>(CompareOp::kSet), 0, 0});
     t_.say(frame, "You have done it!\n");
     TextBuilder::patch(frame, not_won);
     frame.code.push_back({Op::kEnd, 0, 0, 0, 0});
@@ -628,7 +681,8 @@ class KeyquestEmitter {
   KeyquestEmitter(const Layout& layout, Source& out) : l_(layout), s_(out) {}
 
   // After run(): what the oracle had to do, as quests; the walkthrough and the objective as extra_json.
-  void run(const std::vector<std::string>& walk, const Oracle& oracle, uint64_t seed, uint32_t index, int32_t max_steps) {
+  void run(const std::vector<std::string>& walk, const Oracle& oracle, uint64_t seed, uint32_t index,
+           int32_t max_steps) {
     s_ = KeyquestRules::shared();
     s_.name = "keyquest-" + std::to_string(seed) + "-" + std::to_string(index);
     s_.max_episode_steps = max_steps;
@@ -642,8 +696,9 @@ class KeyquestEmitter {
     std::string walkthrough;
     for (const std::string& command : walk) walkthrough += (walkthrough.empty() ? "" : ", ") + quoted(command);
     s_.extra_json = "{\"objective\": " + quoted(objective()) + ", \"walkthrough\": [" + walkthrough +
-                    "], \"max_score\": " + std::to_string(s_.max_score) + ", \"family\": \"keyquest-v0\", \"seed\": " +
-                    std::to_string(seed) + ", \"index\": " + std::to_string(index) + "}";
+                    "], \"max_score\": " + std::to_string(s_.max_score) +
+                    ", \"family\": \"keyquest-v0\", \"seed\": " + std::to_string(seed) +
+                    ", \"index\": " + std::to_string(index) + "}";
   }
 
  private:
@@ -659,12 +714,17 @@ class KeyquestEmitter {
   void objects() {
     object("P", kP, "", 0);
     object("I", kI, "", 0);
-    for (size_t i = 0; i < l_.rooms.size(); ++i) rooms_.push_back(object("r_" + std::to_string(i), kR, kRooms[static_cast<size_t>(l_.rooms[i].name)], 0));
-    for (size_t i = 0; i < l_.doors.size(); ++i) doors_.push_back(object("d_" + std::to_string(i), kD, l_.door_name(static_cast<int>(i)), kFurniture));
-    for (size_t i = 0; i < l_.containers.size(); ++i) containers_.push_back(object("c_" + std::to_string(i), kC, l_.container_name(static_cast<int>(i)), kFurniture));
-    for (size_t i = 0; i < l_.supporters.size(); ++i) supporters_.push_back(object("s_" + std::to_string(i), kS, l_.supporter_name(static_cast<int>(i)), kFurniture));
+    for (size_t i = 0; i < l_.rooms.size(); ++i)
+      rooms_.push_back(object("r_" + std::to_string(i), kR, kRooms[static_cast<size_t>(l_.rooms[i].name)], 0));
+    for (size_t i = 0; i < l_.doors.size(); ++i)
+      doors_.push_back(object("d_" + std::to_string(i), kD, l_.door_name(static_cast<int>(i)), kFurniture));
+    for (size_t i = 0; i < l_.containers.size(); ++i)
+      containers_.push_back(object("c_" + std::to_string(i), kC, l_.container_name(static_cast<int>(i)), kFurniture));
+    for (size_t i = 0; i < l_.supporters.size(); ++i)
+      supporters_.push_back(object("s_" + std::to_string(i), kS, l_.supporter_name(static_cast<int>(i)), kFurniture));
     for (size_t i = 0; i < l_.items.size(); ++i)
-      items_.push_back(object((l_.items[i].is_key ? "k_" : "o_") + std::to_string(i), l_.items[i].is_key ? kK : kO, l_.item_name(static_cast<int>(i)), kThing));
+      items_.push_back(object((l_.items[i].is_key ? "k_" : "o_") + std::to_string(i), l_.items[i].is_key ? kK : kO,
+                              l_.item_name(static_cast<int>(i)), kThing));
   }
   void fact(int predicate, std::vector<int32_t> args) { s_.init.push_back(atom(predicate, std::move(args))); }
   int32_t room(int i) const { return rooms_[static_cast<size_t>(i)]; }
@@ -757,14 +817,16 @@ class KeyquestEmitter {
   void exits(TextProgram& text, int r) {
     for (int d = 0; d < 4; ++d) {
       for (const Edge& edge : l_.edges) {
-        const bool forward = edge.a == r && edge.direction == d, backward = edge.b == r && (edge.direction + 2) % 4 == d;
+        const bool forward = edge.a == r && edge.direction == d,
+                   backward = edge.b == r && (edge.direction + 2) % 4 == d;
         if (!forward && !backward) continue;
         if (edge.door < 0) {
           t_.say(text, std::string("You can go ") + kDirections[static_cast<size_t>(d)] + ".\n");
         } else {
           const Lockable& door = l_.doors[static_cast<size_t>(edge.door)];
           state(text, doors_[static_cast<size_t>(edge.door)], door.key >= 0,
-                l_.door_name(edge.door) + " " + kDirections[static_cast<size_t>(d)], [&](TextProgram& to) { t_.say(to, "open.\n"); });
+                l_.door_name(edge.door) + " " + kDirections[static_cast<size_t>(d)],
+                [&](TextProgram& to) { t_.say(to, "open.\n"); });
         }
       }
     }
@@ -775,7 +837,8 @@ class KeyquestEmitter {
     for (size_t i = 0; i < l_.goals.size(); ++i) {
       const Goal& goal = l_.goals[i];
       text += (i == 0 ? "put the " : (i + 1 == l_.goals.size() ? " and the " : ", the ")) + l_.item_name(goal.item) +
-              (goal.into ? " into the " : " on the ") + (goal.into ? l_.container_name(goal.place) : l_.supporter_name(goal.place));
+              (goal.into ? " into the " : " on the ") +
+              (goal.into ? l_.container_name(goal.place) : l_.supporter_name(goal.place));
     }
     return text;
   }
@@ -799,8 +862,9 @@ class KeyquestEmitter {
     for (const int door : oracle.unlocked_doors()) quest({unlocked(doors_[static_cast<size_t>(door)])}, false);
     for (const int c : oracle.unlocked_containers()) quest({unlocked(containers_[static_cast<size_t>(c)])}, false);
     for (const Goal& goal : l_.goals)
-      quest({goal.into ? atom(kIn, {items_[static_cast<size_t>(goal.item)], containers_[static_cast<size_t>(goal.place)]})
-                       : atom(kOn, {items_[static_cast<size_t>(goal.item)], supporters_[static_cast<size_t>(goal.place)]})},
+      quest({goal.into
+                 ? atom(kIn, {items_[static_cast<size_t>(goal.item)], containers_[static_cast<size_t>(goal.place)]})
+                 : atom(kOn, {items_[static_cast<size_t>(goal.item)], supporters_[static_cast<size_t>(goal.place)]})},
             true);
   }
   static Atom unlocked(int32_t id) {
@@ -817,7 +881,8 @@ class KeyquestEmitter {
 
 void check(const char* name, int32_t got, int32_t least, int32_t most) {
   if (got < least || got > most)
-    fail(std::string(name) + ": " + std::to_string(got) + " outside [" + std::to_string(least) + ", " + std::to_string(most) + "]");
+    fail(std::string(name) + ": " + std::to_string(got) + " outside [" + std::to_string(least) + ", " +
+         std::to_string(most) + "]");
 }
 
 void check(const KeyquestParams& p) {
@@ -848,7 +913,8 @@ GeneratedGame keyquest(const KeyquestParams& params, uint64_t seed, uint32_t ind
     const Layout layout = KeyquestSampler(params, dice).run();
     Oracle oracle(layout);
     const std::vector<std::string> walk = oracle.run();
-    if (static_cast<int32_t>(walk.size()) < params.min_oracle || static_cast<int32_t>(walk.size()) > params.max_oracle ||
+    if (static_cast<int32_t>(walk.size()) < params.min_oracle ||
+        static_cast<int32_t>(walk.size()) > params.max_oracle ||
         static_cast<int32_t>(walk.size()) > params.max_episode_steps)
       continue;
     GeneratedGame game;
@@ -856,8 +922,10 @@ GeneratedGame keyquest(const KeyquestParams& params, uint64_t seed, uint32_t ind
     KeyquestEmitter(layout, game.source).run(walk, oracle, seed, index, params.max_episode_steps);
     return game;
   }
-  fail("keyquest: no layout in " + std::to_string(kAttempts) + " has an oracle of " + std::to_string(params.min_oracle) + " to " +
-       std::to_string(std::min(params.max_oracle, params.max_episode_steps)) + " steps: widen min_oracle, max_oracle or max_episode_steps");
+  fail("keyquest: no layout in " + std::to_string(kAttempts) + " has an oracle of " +
+       std::to_string(params.min_oracle) + " to " +
+       std::to_string(std::min(params.max_oracle, params.max_episode_steps)) +
+       " steps: widen min_oracle, max_oracle or max_episode_steps");
 }
 
 // ---- Coinhunt -------------------------------------------------------------------------------------------------------
@@ -873,7 +941,8 @@ class CoinhuntEmitter {
     s_.max_episode_steps = max_steps;
     s_.max_score = 1;
     s_.types = {{"P", {}}, {"I", {}}, {"r", {}}, {"o", {}}};
-    s_.predicates = {{"at", true}, {"in", true}, {"north_of", false}, {"east_of", false}, {"south_of", false}, {"west_of", false}};
+    s_.predicates = {{"at", true},       {"in", true},        {"north_of", false},
+                     {"east_of", false}, {"south_of", false}, {"west_of", false}};
     s_.place_predicate = 0;
     s_.player = 0;
     s_.inventory = 1;
@@ -886,8 +955,8 @@ class CoinhuntEmitter {
     std::string walkthrough;
     for (const std::string& command : walk) walkthrough += (walkthrough.empty() ? "" : ", ") + quoted(command);
     s_.extra_json = "{\"objective\": \"find the coin and take it\", \"walkthrough\": [" + walkthrough +
-                    "], \"max_score\": 1, \"family\": \"coinhunt-v0\", \"seed\": " + std::to_string(seed) + ", \"index\": " +
-                    std::to_string(index) + "}";
+                    "], \"max_score\": 1, \"family\": \"coinhunt-v0\", \"seed\": " + std::to_string(seed) +
+                    ", \"index\": " + std::to_string(index) + "}";
   }
 
  private:
@@ -949,7 +1018,8 @@ class CoinhuntEmitter {
       t_.say(look, "You are in a corridor.\n");
       for (int d = 0; d < 4; ++d)
         for (const Edge& edge : l_.edges)
-          if ((edge.a == static_cast<int>(r) && edge.direction == d) || (edge.b == static_cast<int>(r) && (edge.direction + 2) % 4 == d))
+          if ((edge.a == static_cast<int>(r) && edge.direction == d) ||
+              (edge.b == static_cast<int>(r) && (edge.direction + 2) % 4 == d))
             t_.say(look, std::string("You can go ") + kDirections[static_cast<size_t>(d)] + ".\n");
       const size_t none = TextBuilder::jump(look, {Op::kUnlessAny, room(static_cast<int>(r)), 1, 0, 0});
       t_.say(look, "On the floor you see a coin.\n");
@@ -957,11 +1027,13 @@ class CoinhuntEmitter {
       look.code.push_back({Op::kEnd, 0, 0, 0, 0});
       s_.objects[static_cast<size_t>(room(static_cast<int>(r)))].look = t_.add(std::move(look));
     }
-    frame.code = {{Op::kCallEvent, 0, 0, 0, 0}, {Op::kCallPlace, 0, static_cast<int32_t>(ObjectText::kLook), 0, 0},
+    frame.code = {{Op::kCallEvent, 0, 0, 0, 0},
+                  {Op::kCallPlace, 0, static_cast<int32_t>(ObjectText::kLook), 0, 0},
                   {Op::kSection, static_cast<int32_t>(Section::kObjective), 0, 0, 0}};
     t_.say(frame, "Your task: find the coin and take it.\n");
     frame.code.push_back({Op::kSection, static_cast<int32_t>(Section::kEnd), 0, 0, 0});
-    const size_t not_won = TextBuilder::jump(frame, {Op::kUnless, kPseudoWon, static_cast<int32_t>(CompareOp::kSet), 0, 0});
+    const size_t not_won =
+        TextBuilder::jump(frame, {Op::kUnless, kPseudoWon, static_cast<int32_t>(CompareOp::kSet), 0, 0});
     t_.say(frame, "You have done it!\n");
     TextBuilder::patch(frame, not_won);
     frame.code.push_back({Op::kEnd, 0, 0, 0, 0});
@@ -1009,14 +1081,15 @@ GeneratedGame coinhunt(const CoinhuntParams& params, uint64_t seed, uint32_t ind
     CoinhuntEmitter(layout, layout.items[0].at, game.source).run(walk, seed, index, params.max_episode_steps);
     return game;
   }
-  fail("coinhunt: no maze in " + std::to_string(kAttempts) + " has an oracle of " + std::to_string(params.min_oracle) + " to " +
-       std::to_string(params.max_oracle) + " steps: widen min_oracle, max_oracle or rooms");
+  fail("coinhunt: no maze in " + std::to_string(kAttempts) + " has an oracle of " + std::to_string(params.min_oracle) +
+       " to " + std::to_string(params.max_oracle) + " steps: widen min_oracle, max_oracle or rooms");
 }
 
 std::vector<std::string> family_texts(const std::string& family) {
-  std::vector<std::string> out = {"Nothing happens. You have done it! You are in the a corridor. You can go. Your task: find the coin and take it.",
-                                  "On the floor you see a an coin and You carry nothing. The is open closed locked holds empty",
-                                  "You take the from drop put on into open close unlock with insert go"};
+  std::vector<std::string> out = {
+      "Nothing happens. You have done it! You are in the a corridor. You can go. Your task: find the coin and take it.",
+      "On the floor you see a an coin and You carry nothing. The is open closed locked holds empty",
+      "You take the from drop put on into open close unlock with insert go"};
   const auto add = [&](const auto& list) { out.insert(out.end(), list.begin(), list.end()); };
   add(kDirections);
   if (family == "coinhunt-v0") return out;
