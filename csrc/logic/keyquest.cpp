@@ -101,53 +101,51 @@ struct Layout {
                        : std::string(kColours[static_cast<size_t>(item.adjective)]) + " " +
                              kThings[static_cast<size_t>(item.noun)];
   }
-  int room_of(const Item& item) const {
-    switch (item.where) {
-      case Where::kSupporter: return supporters[static_cast<size_t>(item.at)].room;
-      case Where::kContainer: return containers[static_cast<size_t>(item.at)].room;
-      default: return item.at;
-    }
-  }
+  // Equal for equal games, in whatever order their parts were drawn: a sum over facts about names and places.
   uint64_t hash() const {
-    uint64_t h = 0x6B65797175657374ull;
-    const auto add = [&](int64_t value) { h = mix64(h ^ static_cast<uint64_t>(value)); };
-    for (const Room& r : rooms) {
-      add(r.name);
-      add(r.x);
-      add(r.y);
-    }
-    for (const Edge& e : edges) {
-      add(e.a);
-      add(e.b);
-      add(e.direction);
-      add(e.door);
-    }
-    for (const auto* list : {&doors, &containers, &supporters}) {
-      add(static_cast<int64_t>(list->size()) + 1000);
-      for (const Lockable& l : *list) {
-        add(l.adjective);
-        add(l.noun);
-        add(l.room);
-        add(l.key);
-      }
-    }
-    for (const Item& i : items) {
-      add(i.is_key);
-      add(i.adjective);
-      add(i.noun);
-      add(static_cast<int>(i.where));
-      add(i.at);
-    }
-    for (const Goal& g : goals) {
-      add(g.item);
-      add(g.into);
-      add(g.place);
-    }
-    add(start);
-    return h;
+    uint64_t sum = 0;
+    for (const Edge& edge : edges) sum += mixed({1, edge_id(edge), edge.door < 0 ? 0 : lockable_id(doors, edge.door)});
+    for (size_t i = 0; i < containers.size(); ++i)
+      sum += mixed({2, lockable_id(containers, i), room_id(containers[i].room)});
+    for (size_t i = 0; i < supporters.size(); ++i)
+      sum += mixed({3, lockable_id(supporters, i), room_id(supporters[i].room)});
+    for (size_t i = 0; i < items.size(); ++i)
+      sum += mixed({4, item_id(i), static_cast<uint64_t>(items[i].where), spot_id(items[i])});
+    for (const Goal& goal : goals)
+      sum += mixed({5, item_id(goal.item), goal.into, lockable_id(goal.into ? containers : supporters, goal.place)});
+    return mixed({sum, room_id(start)});
   }
 
  private:
+  static uint64_t mixed(std::initializer_list<uint64_t> parts) {
+    uint64_t h = 0x6B65797175657374ull;
+    for (const uint64_t part : parts) h = mix64(h ^ part);
+    return h;
+  }
+  uint64_t room_id(size_t i) const {
+    const auto number = [](int value) { return static_cast<uint64_t>(value); };
+    return mixed({number(rooms[i].name), number(rooms[i].x), number(rooms[i].y)});
+  }
+  uint64_t edge_id(const Edge& edge) const {  // the places say which way it leads
+    const uint64_t a = room_id(edge.a), b = room_id(edge.b);
+    return mixed({std::min(a, b), std::max(a, b)});
+  }
+  static uint64_t lockable_id(const std::vector<Lockable>& list, size_t i) {  // its key has its adjective
+    return mixed({static_cast<uint64_t>(list[i].adjective), static_cast<uint64_t>(list[i].noun), list[i].key >= 0});
+  }
+  uint64_t item_id(size_t i) const {
+    return mixed({items[i].is_key, static_cast<uint64_t>(items[i].adjective), static_cast<uint64_t>(items[i].noun)});
+  }
+  uint64_t spot_id(const Item& item) const {
+    switch (item.where) {
+      case Where::kSupporter:
+        return lockable_id(supporters, item.at);
+      case Where::kContainer:
+        return lockable_id(containers, item.at);
+      default:
+        return room_id(item.at);
+    }
+  }
   static std::string material(const Lockable& l, const char* const* nouns) {
     return std::string(kMaterials[static_cast<size_t>(l.adjective)]) + " " + nouns[l.noun];
   }
@@ -366,7 +364,8 @@ class Oracle {
         open_container(item.at);
         say("take " + l_.item_name(which) + " from " + l_.container_name(item.at));
         break;
-      case Where::kCarried: return;
+      case Where::kCarried:
+        return;
     }
     item.where = Where::kCarried;
     taken_.push_back(which);
@@ -521,7 +520,7 @@ class KeyquestRules {
     const int32_t moved = t_.add({});
     for (int d = 0; d < 4; ++d) {
       Rule rule = base(std::string("go/") + kDirections[static_cast<size_t>(d)], {{kR, -1}, {kR, -1}});
-      rule.preconditions = {atom(kAt, {0, 2}), atom(kExit0 + d, {2, 3}), atom(kFree, {2, 3})};
+      rule.preconditions = {atom(kAt, {0, 2}), atom(kExit0 + d, {3, 2}), atom(kFree, {2, 3})};
       rule.deletes = {atom(kAt, {0, 2})};
       rule.adds = {atom(kAt, {0, 3})};
       rule.command = {{std::string("go ") + kDirections[static_cast<size_t>(d)], -1}};
@@ -732,8 +731,8 @@ class KeyquestEmitter {
   void facts() {
     fact(kAt, {0, room(l_.start)});
     for (const Edge& edge : l_.edges) {
-      fact(kExit0 + edge.direction, {room(edge.a), room(edge.b)});
-      fact(kExit0 + (edge.direction + 2) % 4, {room(edge.b), room(edge.a)});
+      fact(kExit0 + edge.direction, {room(edge.b), room(edge.a)});  // b is north of a
+      fact(kExit0 + (edge.direction + 2) % 4, {room(edge.a), room(edge.b)});
       if (edge.door < 0) {
         fact(kFree, {room(edge.a), room(edge.b)});
         fact(kFree, {room(edge.b), room(edge.a)});
@@ -751,9 +750,15 @@ class KeyquestEmitter {
       const Item& item = l_.items[i];
       const auto at = static_cast<size_t>(item.at);
       switch (item.where) {
-        case Where::kSupporter: fact(kOn, {items_[i], supporters_[at]}); break;
-        case Where::kContainer: fact(kIn, {items_[i], containers_[at]}); break;
-        default: fact(kAt, {items_[i], room(item.at)}); break;
+        case Where::kSupporter:
+          fact(kOn, {items_[i], supporters_[at]});
+          break;
+        case Where::kContainer:
+          fact(kIn, {items_[i], containers_[at]});
+          break;
+        default:
+          fact(kAt, {items_[i], room(item.at)});
+          break;
       }
     }
   }
@@ -976,8 +981,8 @@ class CoinhuntEmitter {
     for (size_t i = 0; i < l_.rooms.size(); ++i) add("r_" + std::to_string(i), 2, "corridor", 0);
     s_.init = {atom(0, {0, room(l_.start)}), atom(0, {2, room(coin_room_)})};
     for (const Edge& edge : l_.edges) {
-      s_.init.push_back(atom(2 + edge.direction, {room(edge.a), room(edge.b)}));
-      s_.init.push_back(atom(2 + (edge.direction + 2) % 4, {room(edge.b), room(edge.a)}));
+      s_.init.push_back(atom(2 + edge.direction, {room(edge.b), room(edge.a)}));
+      s_.init.push_back(atom(2 + (edge.direction + 2) % 4, {room(edge.a), room(edge.b)}));
     }
   }
   void rules() {
@@ -989,7 +994,7 @@ class CoinhuntEmitter {
       Rule rule;
       rule.name = std::string("go/") + kDirections[static_cast<size_t>(d)];
       rule.parameters = {{0, 0}, {2, -1}, {2, -1}};
-      rule.preconditions = {atom(0, {0, 1}), atom(2 + d, {1, 2})};
+      rule.preconditions = {atom(0, {0, 1}), atom(2 + d, {2, 1})};
       rule.deletes = {atom(0, {0, 1})};
       rule.adds = {atom(0, {0, 2})};
       rule.command = {{std::string("go ") + kDirections[static_cast<size_t>(d)], -1}};
@@ -1067,7 +1072,6 @@ GeneratedGame coinhunt(const CoinhuntParams& params, uint64_t seed, uint32_t ind
     if (ends.size() < 2) continue;  // a corridor without a second dead end needs no search
     layout.items.push_back({});
     layout.items[0].at = dice.pick(ends);
-    Oracle oracle(layout);
     Layout as_goal = layout;
     as_goal.supporters.push_back({0, 0, layout.items[0].at, -1});
     as_goal.goals.push_back({0, false, 0});

@@ -11,21 +11,21 @@
 namespace ae::logic {
 
 struct KeyquestParams {
-  int32_t rooms = 5;              // [1, 24]
-  int32_t doors = 1;              // edges of the map that have a door
-  int32_t locked_doors = 0;       // of them
+  int32_t rooms = 5;         // [1, 24]
+  int32_t doors = 1;         // edges of the map that have a door
+  int32_t locked_doors = 0;  // of them
   int32_t containers = 2;
   int32_t locked_containers = 1;  // of them
   int32_t supporters = 2;
-  int32_t goals = 1;              // things to carry and place, [1, 6]
-  int32_t distractors = 2;        // things that no goal names
-  int32_t min_oracle = 2;         // length of the oracle's walk
+  int32_t goals = 1;        // things to carry and place, [1, 6]
+  int32_t distractors = 2;  // things that no goal names
+  int32_t min_oracle = 2;   // length of the oracle's walk
   int32_t max_oracle = 1000;
   int32_t max_episode_steps = 50;
 };
 
 struct CoinhuntParams {
-  int32_t rooms = 8;              // [3, 200]
+  int32_t rooms = 8;  // [3, 200]
   int32_t min_oracle = 3;
   int32_t max_oracle = 1000;
   int32_t max_episode_steps = 50;
