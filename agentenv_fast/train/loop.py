@@ -102,6 +102,7 @@ class Session:
         self.best: float | None = None  # success in validation
         self.best_env_step: int | None = None
         self.validations_since_best = 0
+        self.saved_at: int | None = None  # env step of the newest checkpoint of this process
         self.train_s = 0.0  # of all processes so far
         self.stopped: str | None = None  # why, before total_steps
         self.last: dict[str, Any] = {}  # the latest train line
@@ -193,28 +194,26 @@ class Session:
         )
         spent = time.perf_counter() - began
         self.train_s += spent
-        self._compare(report)
+        better = self._compare(report["success"])
         line = {key: value for key, value in report.items() if key != "by_game"}
-        line |= {
-            "best_success": self.best,
-            "best_env_step": self.best_env_step,
-            "eval_s": spent,
-            "elapsed_s": self.train_s,
-        }
-        self.log.write("eval", self.env_step, line)
+        best = {"best_success": self.best, "best_env_step": self.best_env_step}
+        self.log.write("eval", self.env_step, {**line, **best, "eval_s": spent, "elapsed_s": self.train_s})
+        if better:
+            self._save()  # after its line, which belongs to it
 
-    def _compare(self, report: dict[str, Any]) -> None:
+    def _compare(self, success: float) -> bool:
         """Is it the best so far (the later of equals)? Has it been good enough, or stale for long enough, to stop?"""
-        settings, success = self.config.eval, report["success"]
+        settings = self.config.eval
         improved = self.best is None or success > self.best
         self.validations_since_best = 0 if improved else self.validations_since_best + 1
-        if improved or success == self.best:
-            self.best, self.best_env_step = success, self.env_step
-            self._save()
         if settings.target is not None and success >= settings.target:
             self.stopped = f"validation success {success:.3f} reached eval.target = {settings.target}"
         elif settings.patience is not None and self.validations_since_best >= settings.patience:
             self.stopped = f"no better validation in eval.patience = {settings.patience} in a row"
+        if not improved and success != self.best:
+            return False
+        self.best, self.best_env_step = success, self.env_step
+        return True
 
     def _evaluate(self, agent, params, suite, episodes: int, split: str) -> dict[str, Any]:
         settings = self.config.eval
@@ -292,6 +291,8 @@ class Session:
         }
 
     def _save(self) -> None:
+        if self.saved_at == self.env_step:
+            return
         offset = self.log.sync()
         meta = {
             "metrics_offset": offset,
@@ -305,6 +306,7 @@ class Session:
         }
         self.folder.save(self.env_step, self._tree(), meta, self.env)
         self.folder.prune(self.config.train.keep, self.best_env_step)
+        self.saved_at = self.env_step
 
     def _resume(self) -> int:
         """Takes over the newest checkpoint; → bytes of metrics.jsonl that belong to it (0: a fresh start)."""

@@ -117,7 +117,7 @@ def test_a_finished_run_resumes_to_the_same_results_without_training(whole):
     assert again.status == "finished" and again.results["success"] == whole.results["success"]
 
 
-@pytest.mark.parametrize("wait_for", [1_000, 5_000])
+@pytest.mark.parametrize("wait_for", [5_000])
 def test_a_killed_run_resumes_to_the_same_numbers_bit_for_bit(whole, tmp_path, wait_for):
     out = tmp_path / "killed"
     child = start(out)
@@ -136,6 +136,27 @@ def test_a_killed_run_resumes_to_the_same_numbers_bit_for_bit(whole, tmp_path, w
             assert sorted(mine) == sorted(theirs)
             for name in mine:
                 np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
+
+
+@pytest.mark.parametrize("saves", [1, 4])
+def test_a_run_that_dies_right_after_a_save_loses_no_line(whole, tmp_path, monkeypatch, saves):
+    from agentenv_fast.train import loop
+
+    class Dies(loop.RunFolder):
+        left = saves
+
+        def save(self, *args):
+            super().save(*args)
+            Dies.left -= 1
+            if Dies.left == 0:
+                raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "RunFolder", Dies)
+        with pytest.raises(SystemExit):
+            train(load_config(SETTINGS), out=tmp_path / "run", worlds=ProbeWorlds("matching"))
+    train(resume=tmp_path / "run", worlds=ProbeWorlds("matching"))
+    assert comparable(tmp_path / "run") == comparable(whole.folder)
 
 
 def test_an_interrupt_saves_and_says_how_to_resume(whole, tmp_path):
