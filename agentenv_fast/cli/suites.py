@@ -49,8 +49,9 @@ def files_of(paths: list[str] | str) -> list[str]:
 
 
 def label(names: list[str]) -> str:
-    """SUITE for a person: the id, the file, or the first of many."""
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    """SUITE for a person: the id, or the name of the first file without its folder, and how many more there are."""
+    first = os.path.basename(names[0].rstrip(os.sep)) if is_path(names[0]) else names[0]
+    return first if len(names) == 1 else f"{first} and {len(names) - 1} more"
 
 
 def open_suite(names: list[str], *, split: str | None = None, size: int | None = None, **params: Any) -> Any:
