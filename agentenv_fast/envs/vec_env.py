@@ -361,9 +361,9 @@ class VecEnv:
         """
         _one_of("rng", rng, ("share", "split"))
         to = _rows(np.atleast_1d(np.asarray(targets)) if not isinstance(targets, list) else targets)
-        if source is None:
-            raise ActionError("source: None, want a row number or int32[M]")
         sources = _rows(source)
+        if sources is None:
+            raise ActionError("source: None, want a row number or int32[M]")
         self._native.fork(int(sources) if sources.ndim == 0 else sources, to, rng == "split")
 
     def row_hash(self, rows=None) -> np.ndarray:
