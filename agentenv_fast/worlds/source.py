@@ -135,8 +135,9 @@ class TextBuilder:
     def listed_name(self, obj: int) -> TextBuilder:
         return self._emit(Op.LISTED_NAME, obj)
 
-    def list(self, container: int, mask: int = 1) -> TextBuilder:
-        return self._emit(Op.LIST, container, mask)
+    def list(self, container: int, mask: int = 1, *, bare: bool = False) -> TextBuilder:
+        """The children, as lists print them; `bare`: their names without articles."""
+        return self._emit(Op.LIST, container, mask, 0, int(bare))
 
     def number(self, pseudo: int) -> TextBuilder:
         return self._emit(Op.NUMBER, pseudo)

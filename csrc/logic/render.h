@@ -179,7 +179,7 @@ struct Renderer {
     return link != 0;
   }
 
-  AE_HD void list(int32_t argument, int32_t mask, uint32_t comma, uint32_t conjunction, uint32_t depth) {
+  AE_HD void list(int32_t argument, int32_t mask, uint32_t comma, uint32_t conjunction, bool bare, uint32_t depth) {
     const uint32_t from = container(argument);
     if (from == kNone32) return;
     const Tree tree(world);
@@ -188,7 +188,8 @@ struct Renderer {
       ++steps;
       const uint32_t after = next_listed(tree, tree.next(link - 1), mask);
       if (!first) literal(after != 0 ? comma : conjunction);
-      listed_name(program.movables[link - 1], depth);
+      if (bare) name(program.movables[link - 1], Article::kNone);
+      else listed_name(program.movables[link - 1], depth);
       link = after;
     }
   }
@@ -235,7 +236,7 @@ struct Renderer {
         case Op::kLit: literal(static_cast<uint32_t>(code.a)); break;
         case Op::kName: name(object(code.a), static_cast<Article>(code.b)); break;
         case Op::kListedName: listed_name(object(code.a), depth); break;
-        case Op::kList: list(code.a, code.b, code.c & 0xFFFF, code.c >> 16, depth); break;
+        case Op::kList: list(code.a, code.b, code.c & 0xFFFF, code.c >> 16, code.value != 0, depth); break;
         case Op::kJump: at = first + code.c; break;
         case Op::kUnless:
           if (!compare(static_cast<CompareOp>(code.b), value(code.a), code.value)) at = first + code.c;

@@ -25,7 +25,8 @@ enum class Op : uint8_t {
   kLit = 1,  // a: literal
   kName,  // a: object argument; b: Article
   kListedName,  // a: object argument: its indefinite name as lists print it (its `listed` program)
-  kList,  // a: container argument; b: object-class mask; children joined ", " and " and ", nothing if empty
+  kList,  // a: container argument; b: object-class mask; children joined ", " and " and ", nothing if empty;
+          // value 1: bare names
   kJump,  // c: target instruction
   kUnless,  // a: var (or pseudo-variable), b: CompareOp, value in `value`; c: jumped to if the condition fails
   kUnlessAny,  // a: container argument, b: object-class mask; c: jumped to if it holds no more than `value` such

@@ -24,7 +24,7 @@ FAMILIES = (
     "tw-cooking --recipe {1-5} --take 1 --go 1 --cook",
     "custom --world-size {10-20} --nb-objects {30-50} --quest-length {4-8} --theme house --include-adj",
     "tw-coin_collector --level {100-150}",
-    "tw-cooking --recipe {1-5} --take 1 --go 12 --cut --split train",
+    "tw-cooking --recipe {1-2} --take 1 --go 12 --cut --split train",
     "custom --world-size 5 --nb-objects 20 --nb-parallel-quests 2 --entity-numbering --blend-descriptions",
     "tw-simple --rewards sparse --goal brief",
 )

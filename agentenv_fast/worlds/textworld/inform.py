@@ -93,7 +93,7 @@ def compile_text(
         at = end + 1
         if word == "noun" and print_noun is not None:
             print_noun(out)
-        elif word.startswith("if "):
+        elif word.startswith(("if ", "If ")):
             if branch is not None:
                 raise WorldError(f"{where}: [{word}]: an [if] inside an [if]")
             branch = (Label(), Label())
@@ -114,15 +114,23 @@ def compile_text(
         out.place(branch[0]).place(branch[1])
 
 
+LISTS = {  # substitution → (before one thing, before several, names without articles)
+    "a list of things": ("", "", False),
+    "list of things": ("", "", True),
+    "is-are a list of things": ("is ", "are ", False),
+}
+
+
 def _list(out: TextBuilder, word: str, scope: Scope, where: str) -> None:
-    for start in ("a list of things in the ", "a list of things on the "):
-        if word.startswith(start):
-            container, empty, end = scope.object(word[len(start) :], where), Label(), Label()
-            out.unless_any(container, 1, empty).list(container).jump(end).place(empty).lit("nothing").place(
-                end
-            )
-            return
-    raise WorldError(f"{where}: [{word}]: this substitution is not known")
+    what, _, place = word.partition(" in the ") if " in the " in word else word.partition(" on the ")
+    if what not in LISTS or not place:
+        raise WorldError(f"{where}: [{word}]: this substitution is not known")
+    one, many, bare = LISTS[what]
+    container, single, empty, listed, end = scope.object(place, where), Label(), Label(), Label(), Label()
+    out.unless_any(container, 1, empty)
+    if one != many:
+        out.unless_any(container, 1, single, beside=1).lit(many).jump(listed).place(single).lit(one)
+    out.place(listed).list(container, bare=bare).jump(end).place(empty).lit(one + "nothing").place(end)
 
 
 def _condition(out: TextBuilder, words: str, no: Label, scope: Scope, where: str, noun: int | None) -> None:
@@ -135,8 +143,8 @@ def _term(out: TextBuilder, term: str, no: Label, scope: Scope, where: str, noun
     for start, wanted in (("there is something ", True), ("there is nothing ", False)):
         if term.startswith(start):
             return _holds(out, scope.object(_after_place(term[len(start) :], where), where), wanted, no)
-    if term.startswith("the ") and term.endswith(" contains nothing"):
-        return _holds(out, scope.object(term[4:-17], where), False, no)
+    if term.endswith(" contains nothing"):
+        return _holds(out, scope.object(term[:-17].removeprefix("the "), where), False, no)
     subject, state = term.rsplit(" is ", 1) if " is " in term else (None, term)
     obj = scope.object(subject, where) if subject is not None else noun
     if obj is None or state not in ("open", "closed", "locked"):
