@@ -25,6 +25,13 @@ def with_rows(snap, rows):
     return ae.Snapshot(rows, snap.suite_hash, snap.version)
 
 
+def with_field(snap, offset, value):
+    """One header field of every row (csrc/core/row.h) holds another number."""
+    rows = snap.rows.copy()
+    rows[:, offset : offset + value.nbytes] = np.frombuffer(value.tobytes(), np.uint8)
+    return with_rows(snap, rows)
+
+
 F64 = np.zeros((6, 3))
 I32 = np.zeros((6, 3), np.int32)
 ZEROS, FOURS = np.zeros(6, np.int32), np.full(6, 4, np.int32)
@@ -51,6 +58,11 @@ CALLS = [
     (lambda e, s: e.restore(with_rows(s, s.rows.tolist())), SnapshotError, "rows: list, want an array uint8"),
     (lambda e, s: e.restore(with_rows(s, s.rows.astype(float))), SnapshotError, r"float64\(6, 128\), want uint8"),
     (lambda e, s: e.restore(with_rows(s, s.rows * 0)), SnapshotError, r"rows\[0\]: not the bytes of a row"),
+    (lambda e, s: e.restore(with_field(s, 28, np.uint32(99))), SnapshotError, "not the bytes of a row"),  # game
+    (lambda e, s: e.restore(with_field(s, 32, np.uint32(2**31))), SnapshotError, "not the bytes of a row"),  # step
+    (lambda e, s: e.restore(with_field(s, 40, np.float32("nan"))), SnapshotError, "not the bytes of a row"),  # score
+    (lambda e, s: e.restore(with_field(s, 40, np.float32(1e30))), SnapshotError, "not the bytes of a row"),
+    (lambda e, s: e.restore(with_field(s, 48, np.uint32(2**31 - 1))), SnapshotError, "not the bytes of a row"),  # turns
 ]  # fmt: skip
 
 
