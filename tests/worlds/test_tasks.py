@@ -67,19 +67,32 @@ def test_a_smaller_suite_is_a_prefix_and_a_seed_gives_the_same_bytes_on_any_numb
 STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 
 
-def places_of_rooms(facts):
-    """→ {room id: its place on the map as seen from the start}, walked along the exits."""
-    (start,) = [a for name, a in facts if name == "at" and a[0] == "P"]
-    places, todo = {start[1]: (0, 0)}, [start[1]]
+def exits_of(program):
+    """→ {room id: {direction: room id}}; north_of(a, b): a is north of b."""
+    exits = {}
+    for fact in program.static_facts:
+        relation, _, arguments = fact.rstrip(")").partition("(")
+        if relation.removesuffix("_of") in STEPS:
+            there, here = arguments.split(", ")
+            exits.setdefault(here, {})[relation.removesuffix("_of")] = there
+    return exits
+
+
+def places_on_map(exits, start):
+    """→ {room id: (x, y) as seen from the start}."""
+    places, todo = {start: (0, 0)}, [start]
     while todo:
-        room = todo.pop()
-        x, y = places[room]
-        for name, arguments in facts:
-            if name.endswith("_of") and arguments[1] == room and arguments[0] not in places:
-                dx, dy = STEPS[name.removesuffix("_of")]
-                places[arguments[0]] = (x + dx, y + dy)
-                todo.append(arguments[0])
+        here = todo.pop()
+        for direction, there in exits[here].items():
+            if there not in places:
+                places[there] = tuple(a + b for a, b in zip(places[here], STEPS[direction], strict=True))
+                todo.append(there)
     return places
+
+
+def end_of_walk(walkthrough):
+    steps = [STEPS[command[3:]] for command in walkthrough if command.startswith("go ")]
+    return sum(x for x, _ in steps), sum(y for _, y in steps)
 
 
 def contents(suite):
@@ -87,13 +100,12 @@ def contents(suite):
     env = ae.make(suite, num_envs=len(suite), game_order="sequential", infos=("facts",), tokens=None)
     _, info = env.reset(seed=0)
     out = []
-    for i, lines in enumerate(info["facts"]):
-        facts = [(line.split("(")[0], line.split("(")[1].rstrip(")").split(", ")) for line in lines]
-        places = places_of_rooms(facts)
-        names = {id: (name, places.get(id)) for id, name, _ in suite.program(i).objects}
-        assert len(set(names.values())) == len(names) - 1  # the player and the inventory have none
-        told = frozenset((name, *(names[a] for a in arguments)) for name, arguments in facts)
-        out.append((told, suite.game(i).objective))
+    for i, facts in enumerate(info["facts"]):
+        game, exits = suite.game(i), exits_of(suite.program(i))
+        places = places_on_map(exits, "r_0") if exits else {}
+        ways = frozenset((places[room], way) for room, ways in exits.items() for way in ways)
+        told = frozenset(str(fact) for fact in facts)
+        out.append((told, ways, end_of_walk(game.walkthrough), game.objective))
     return out
 
 
