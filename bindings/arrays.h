@@ -25,7 +25,8 @@ inline std::string shape_text(const py::array& array) {
 
 // A one-dimensional array of exactly T and `count` entries, copied out (any stride).
 template <class T>
-std::vector<T> vector_of(const py::handle& object, const char* what, py::ssize_t count, const char* error = "ActionError") {
+std::vector<T> vector_of(const py::handle& object, const char* what, py::ssize_t count,
+                         const char* error = "ActionError") {
   const std::string wanted_count = count < 0 ? "M" : std::to_string(count);
   if (!py::isinstance<py::array>(object))
     raise(error, std::string(what) + ": " + py::str(py::type::of(object).attr("__name__")).cast<std::string>() +

@@ -186,7 +186,8 @@ class Env {
     Env& env_;
   };
 
-  py::tuple reset(const py::object& seed, const py::object& row_seeds, const py::object& mask, const py::object& games) {
+  py::tuple reset(const py::object& seed, const py::object& row_seeds, const py::object& mask,
+                  const py::object& games) {
     const Use use(*this);
     const auto n = static_cast<py::ssize_t>(engine_.num_rows);
     ResetOptions options;
@@ -224,7 +225,8 @@ class Env {
     const Use use(*this);
     need_started();
     const std::vector<int32_t> list = row_list(rows);
-    const RowSet set{rows.is_none() ? nullptr : list.data(), rows.is_none() ? engine_.num_rows : static_cast<uint32_t>(list.size())};
+    const RowSet set{rows.is_none() ? nullptr : list.data(),
+                     rows.is_none() ? engine_.num_rows : static_cast<uint32_t>(list.size())};
     if (set.list != nullptr) check_distinct(list);
     if (moves_.size() < set.count) moves_.resize(set.count);
     read_actions(action, set);
@@ -240,7 +242,8 @@ class Env {
     const Use use(*this);
     need_started();
     const std::vector<int32_t> list = row_list(rows);
-    const RowSet set{rows.is_none() ? nullptr : list.data(), rows.is_none() ? engine_.num_rows : static_cast<uint32_t>(list.size())};
+    const RowSet set{rows.is_none() ? nullptr : list.data(),
+                     rows.is_none() ? engine_.num_rows : static_cast<uint32_t>(list.size())};
     BufferSet& out = buffers(set.count);
     {
       const py::gil_scoped_release release;
@@ -256,7 +259,8 @@ class Env {
     const size_t count = rows.is_none() ? engine_.num_rows : list.size();
     py::array_t<uint8_t> out({static_cast<py::ssize_t>(count), static_cast<py::ssize_t>(engine_.stride)});
     for (size_t i = 0; i < count; ++i)
-      std::memcpy(out.mutable_data() + i * engine_.stride, engine_.row(rows.is_none() ? static_cast<uint32_t>(i) : static_cast<uint32_t>(list[i])),
+      std::memcpy(out.mutable_data() + i * engine_.stride,
+                  engine_.row(rows.is_none() ? static_cast<uint32_t>(i) : static_cast<uint32_t>(list[i])),
                   engine_.stride);
     return out;
   }
@@ -266,14 +270,15 @@ class Env {
     const std::vector<int32_t> list = row_list(rows);
     check_distinct(list);
     const size_t count = rows.is_none() ? engine_.num_rows : list.size();
-    if (!values.dtype().equal(py::dtype::of<uint8_t>()) || values.ndim() != 2 || static_cast<size_t>(values.shape(0)) != count ||
-        static_cast<size_t>(values.shape(1)) != engine_.stride)
-      raise("SnapshotError", "rows: " + py::str(values.dtype()).cast<std::string>() + shape_text(values) + ", want uint8(" +
-                                 std::to_string(count) + ", " + std::to_string(engine_.stride) + ")");
+    if (!values.dtype().equal(py::dtype::of<uint8_t>()) || values.ndim() != 2 ||
+        static_cast<size_t>(values.shape(0)) != count || static_cast<size_t>(values.shape(1)) != engine_.stride)
+      raise("SnapshotError", "rows: " + py::str(values.dtype()).cast<std::string>() + shape_text(values) +
+                                 ", want uint8(" + std::to_string(count) + ", " + std::to_string(engine_.stride) + ")");
     const auto bytes = py::array_t<uint8_t, py::array::c_style | py::array::forcecast>(values);
     for (size_t i = 0; i < count; ++i)
       if (!row_is_sound(engine_, bytes.data() + i * engine_.stride))
-        raise("SnapshotError", "rows[" + std::to_string(i) + "]: not the bytes of a row of this suite: they are damaged");
+        raise("SnapshotError",
+              "rows[" + std::to_string(i) + "]: not the bytes of a row of this suite: they are damaged");
     for (size_t i = 0; i < count; ++i)
       std::memcpy(engine_.row(rows.is_none() ? static_cast<uint32_t>(i) : static_cast<uint32_t>(list[i])),
                   bytes.data() + i * engine_.stride, engine_.stride);
@@ -284,8 +289,9 @@ class Env {
     const Use use(*this);
     need_started();
     const auto to = vector_of<int32_t>(targets, "targets", -1);
-    auto from = py::isinstance<py::array>(sources) ? vector_of<int32_t>(sources, "source", static_cast<py::ssize_t>(to.size()))
-                                                    : std::vector<int32_t>(to.size(), sources.cast<int32_t>());
+    auto from = py::isinstance<py::array>(sources)
+                    ? vector_of<int32_t>(sources, "source", static_cast<py::ssize_t>(to.size()))
+                    : std::vector<int32_t>(to.size(), sources.cast<int32_t>());
     check_rows(from, "source");
     check_rows(to, "targets");
     check_distinct(to);
@@ -300,8 +306,10 @@ class Env {
     const size_t count = rows.is_none() ? engine_.num_rows : list.size();
     py::array_t<uint32_t> out({static_cast<py::ssize_t>(count), py::ssize_t{2}});
     for (size_t i = 0; i < count; ++i) {
-      const uint64_t hash = ae::row_hash(
-          reinterpret_cast<const uint8_t*>(engine_.row(rows.is_none() ? static_cast<uint32_t>(i) : static_cast<uint32_t>(list[i]))), engine_.stride);
+      const uint64_t hash =
+          ae::row_hash(reinterpret_cast<const uint8_t*>(
+                           engine_.row(rows.is_none() ? static_cast<uint32_t>(i) : static_cast<uint32_t>(list[i]))),
+                       engine_.stride);
       out.mutable_data()[2 * i] = static_cast<uint32_t>(hash);
       out.mutable_data()[2 * i + 1] = static_cast<uint32_t>(hash >> 32);
     }
@@ -348,7 +356,8 @@ class Env {
     for (uint32_t f = 1; f < p.header->num_flags; ++f)
       if (world.flag(f)) names.append(std::string(p.string(p.fluent_names[f])));
     py::object place = py::none();
-    if (p.header->place_var != logic::kNone32) place = py::str(std::string(p.string(p.objects[p.places[world.place()].object].id)));
+    if (p.header->place_var != logic::kNone32)
+      place = py::str(std::string(p.string(p.objects[p.places[world.place()].object].id)));
     return py::make_tuple(names, place);
   }
 
@@ -401,7 +410,8 @@ class Env {
   void set_weights(const std::vector<float>& cumulative) {
     const Use use(*this);
     if (!cumulative.empty() && cumulative.size() != bank_->size())
-      raise("ConfigError", "weights: " + std::to_string(cumulative.size()) + ", want one per game (" + std::to_string(bank_->size()) + ")");
+      raise("ConfigError", "weights: " + std::to_string(cumulative.size()) + ", want one per game (" +
+                               std::to_string(bank_->size()) + ")");
     engine_.weights = cumulative;
     engine_.rules.cumulative_weights = engine_.weights.empty() ? nullptr : engine_.weights.data();
   }
@@ -430,7 +440,8 @@ class Env {
   }
 
   static py::str decoded(const std::vector<uint8_t>& bytes) {
-    PyObject* text = PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()), static_cast<Py_ssize_t>(bytes.size()), "replace");
+    PyObject* text = PyUnicode_DecodeUTF8(reinterpret_cast<const char*>(bytes.data()),
+                                          static_cast<Py_ssize_t>(bytes.size()), "replace");
     if (text == nullptr) throw py::error_already_set();
     return py::reinterpret_steal<py::str>(text);
   }
@@ -438,23 +449,28 @@ class Env {
   std::vector<uint8_t> vector_of_bool(const py::handle& mask, py::ssize_t n) {
     if (!py::isinstance<py::array>(mask)) raise("ConfigError", "options['reset_mask']: want a bool array");
     const auto array = py::reinterpret_borrow<py::array>(mask);
-    if (array.dtype().kind() != 'b') raise("ConfigError", "options['reset_mask']: dtype " + py::str(array.dtype()).cast<std::string>() + ", want bool");
+    if (array.dtype().kind() != 'b')
+      raise("ConfigError",
+            "options['reset_mask']: dtype " + py::str(array.dtype()).cast<std::string>() + ", want bool");
     if (array.ndim() != 1 || array.shape(0) != n)
       raise("ConfigError", "options['reset_mask']: shape " + shape_text(array) + ", want (" + std::to_string(n) + ",)");
     std::vector<uint8_t> out(static_cast<size_t>(n));
-    for (py::ssize_t i = 0; i < n; ++i) out[static_cast<size_t>(i)] = *(static_cast<const uint8_t*>(array.data()) + i * array.strides(0));
+    for (py::ssize_t i = 0; i < n; ++i)
+      out[static_cast<size_t>(i)] = *(static_cast<const uint8_t*>(array.data()) + i * array.strides(0));
     return out;
   }
   void check_games(const std::vector<int32_t>& games) const {
     for (size_t i = 0; i < games.size(); ++i)
       if (games[i] < -1 || games[i] >= static_cast<int32_t>(bank_->size()))
-        raise("ConfigError", "options['game'][" + std::to_string(i) + "]: " + std::to_string(games[i]) + " outside [-1, " +
-                                 std::to_string(bank_->size()) + ")");
+        raise("ConfigError", "options['game'][" + std::to_string(i) + "]: " + std::to_string(games[i]) +
+                                 " outside [-1, " + std::to_string(bank_->size()) + ")");
   }
   void check_started(const uint8_t* mask) const {
     if (mask == nullptr || started_) return;
     for (uint32_t i = 0; i < engine_.num_rows; ++i)
-      if (mask[i] == 0) raise("ConfigError", "options['reset_mask']: the first reset must be of all rows; row " + std::to_string(i) + " is False");
+      if (mask[i] == 0)
+        raise("ConfigError",
+              "options['reset_mask']: the first reset must be of all rows; row " + std::to_string(i) + " is False");
   }
   void need_started() const {
     if (!started_) raise("ConfigError", "call reset() before the first step, observe or snapshot");
@@ -468,13 +484,14 @@ class Env {
   void check_rows(const std::vector<int32_t>& list, const char* what) const {
     for (size_t i = 0; i < list.size(); ++i)
       if (list[i] < 0 || static_cast<uint32_t>(list[i]) >= engine_.num_rows)
-        raise("ActionError", std::string(what) + "[" + std::to_string(i) + "]: row " + std::to_string(list[i]) + " outside [0, " +
-                                 std::to_string(engine_.num_rows) + ")");
+        raise("ActionError", std::string(what) + "[" + std::to_string(i) + "]: row " + std::to_string(list[i]) +
+                                 " outside [0, " + std::to_string(engine_.num_rows) + ")");
   }
   void check_distinct(const std::vector<int32_t>& list) {
     std::vector<uint8_t> seen(engine_.num_rows, 0);
     for (const int32_t r : list)
-      if (seen[static_cast<size_t>(r)]++ != 0) raise("ActionError", "rows: row " + std::to_string(r) + " is named twice");
+      if (seen[static_cast<size_t>(r)]++ != 0)
+        raise("ActionError", "rows: row " + std::to_string(r) + " is named twice");
   }
 
   void read_actions(const py::object& action, const RowSet& set) {
@@ -507,8 +524,8 @@ class Env {
       admissible_commands(engine_, set.at(i), ids);
       const int64_t listed = std::min<int64_t>(static_cast<int64_t>(ids.size()), listed_at_most());
       if (values[i] < 0 || values[i] >= listed)
-        raise("ActionError", "row " + std::to_string(set.at(i)) + ": action " + std::to_string(values[i]) + " outside [0, " +
-                                 std::to_string(listed) + ")");
+        raise("ActionError", "row " + std::to_string(set.at(i)) + ": action " + std::to_string(values[i]) +
+                                 " outside [0, " + std::to_string(listed) + ")");
     }
   }
   void check_commands(const std::vector<int32_t>& values, const RowSet& set) {
@@ -532,7 +549,8 @@ class Env {
       const py::handle item = list[i];
       if (!PyUnicode_Check(item.ptr()))
         raise("ActionError", "row " + std::to_string(set.at(i)) + ": action of type " +
-                                 py::str(py::type::of(item).attr("__name__")).cast<std::string>() + ", want str (or an int32 array for indices)");
+                                 py::str(py::type::of(item).attr("__name__")).cast<std::string>() +
+                                 ", want str (or an int32 array for indices)");
       Py_ssize_t size = 0;
       const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
       if (text == nullptr) {  // lone surrogates: no command has them
@@ -564,7 +582,9 @@ class Env {
     Move move;
     move.value = static_cast<int32_t>(found.id);
     std::memcpy(move.operand, found.operand, sizeof move.operand);
-    move.kind = found.kind == logic::Typed::kAction ? Move::kAction : (found.kind == logic::Typed::kRefusal ? Move::kRefusal : Move::kUnknown);
+    move.kind = found.kind == logic::Typed::kAction
+                    ? Move::kAction
+                    : (found.kind == logic::Typed::kRefusal ? Move::kRefusal : Move::kUnknown);
     return move;
   }
 
@@ -573,7 +593,9 @@ class Env {
   }
   void read_tokens(const py::object& action, const RowSet& set) {
     const auto pair = py::reinterpret_borrow<py::tuple>(action);
-    if (pair.size() != 2) raise("ActionError", "action: tuple of " + std::to_string(pair.size()) + ", want (tokens int32[N, A], lengths int32[N])");
+    if (pair.size() != 2)
+      raise("ActionError",
+            "action: tuple of " + std::to_string(pair.size()) + ", want (tokens int32[N, A], lengths int32[N])");
     if (token_commands_.empty()) raise("ActionError", "action: token actions need tokens: make(..., tokens=\"words\")");
     const auto lengths = vector_of<int32_t>(pair[1], "lengths", static_cast<py::ssize_t>(set.count));
     if (!py::isinstance<py::array>(pair[0])) raise("ActionError", "action tokens: want an array int32[N, A]");
@@ -581,12 +603,14 @@ class Env {
     if (!tokens.dtype().equal(py::dtype::of<int32_t>()))
       raise("ActionError", "action tokens: dtype " + py::str(tokens.dtype()).cast<std::string>() + ", want int32");
     if (tokens.ndim() != 2 || tokens.shape(0) != static_cast<py::ssize_t>(set.count))
-      raise("ActionError", "action tokens: shape " + shape_text(tokens) + ", want (" + std::to_string(set.count) + ", A)");
+      raise("ActionError",
+            "action tokens: shape " + shape_text(tokens) + ", want (" + std::to_string(set.count) + ", A)");
     const auto values = py::array_t<int32_t, py::array::c_style | py::array::forcecast>(tokens);
     const auto width = static_cast<size_t>(values.shape(1));
     for (uint32_t i = 0; i < set.count; ++i)
       if (lengths[i] < 0 || static_cast<size_t>(lengths[i]) > width)
-        raise("ActionError", "row " + std::to_string(set.at(i)) + ": length " + std::to_string(lengths[i]) + " outside [0, " + std::to_string(width) + "]");
+        raise("ActionError", "row " + std::to_string(set.at(i)) + ": length " + std::to_string(lengths[i]) +
+                                 " outside [0, " + std::to_string(width) + "]");
     for (uint32_t i = 0; i < set.count; ++i) {
       const auto found = token_commands_.find(key(values.data() + i * width, static_cast<size_t>(lengths[i])));
       moves_[i] = Move{};
@@ -654,10 +678,13 @@ class Env {
 
 void bind_engine(py::module_& m) {
   m.def("available_threads", &available_threads, "Cores that this process may use (affinity, cgroup, AE_NUM_THREADS).");
-  m.def("philox", [](uint64_t key, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-    const Philox out = philox4x32(key, a, b, c, d);
-    return py::make_tuple(out.v[0], out.v[1], out.v[2], out.v[3]);
-  }, "One Philox4x32-10 block, for tests.");
+  m.def(
+      "philox",
+      [](uint64_t key, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+        const Philox out = philox4x32(key, a, b, c, d);
+        return py::make_tuple(out.v[0], out.v[1], out.v[2], out.v[3]);
+      },
+      "One Philox4x32-10 block, for tests.");
   py::class_<Env>(m, "Env", "N rows of a bank; see agentenv_fast.envs.vec_env.VecEnv.")
       .def(py::init<std::shared_ptr<Bank>, std::shared_ptr<BoundCodec>, uint32_t, const py::dict&>(), py::arg("bank"),
            py::arg("codec").none(true), py::arg("num_rows"), py::arg("options"))

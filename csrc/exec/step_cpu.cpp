@@ -43,7 +43,8 @@ uint8_t write_observation(const Engine& engine, const RowHeader* row, const ObsB
     const bool tokens = out.tokens != nullptr && game.tokens != nullptr;
     logic::Writer<SerialGroup> writer{group, at(out.text, uint64_t{i} * w.text), w.text,
                                       tokens ? out.tokens + uint64_t{i} * w.tokens : nullptr, w.tokens};
-    logic::render(program, *row, world, tokens ? *game.tokens : kNoTokens, number_text(), engine.rules.text_mode, writer);
+    logic::render(program, *row, world, tokens ? *game.tokens : kNoTokens, number_text(), engine.rules.text_mode,
+                  writer);
     overflow |= writer.overflow;
     if (out.text != nullptr) {
       clear_tail(writer.text, writer.text_size, before.text, 0);
@@ -78,7 +79,8 @@ uint8_t write_observation(const Engine& engine, const RowHeader* row, const ObsB
   return overflow;
 }
 
-void write_info(const RowHeader* row, const InfoBuffers& out, uint32_t i, const Transition& transition, uint32_t terms) {
+void write_info(const RowHeader* row, const InfoBuffers& out, uint32_t i, const Transition& transition,
+                uint32_t terms) {
   out.score[i] = row->score;
   out.won[i] = (row->flags & kWon) != 0;
   out.lost[i] = (row->flags & kLost) != 0;
@@ -126,7 +128,8 @@ class Observer {
 
   uint8_t final(const RowHeader* row, uint32_t i) const {
     if (out_.final_obs.admissible != nullptr && held_.final_admissible[i] == 0)
-      std::memset(out_.final_obs.admissible + uint64_t{i} * engine_.widths.admissible, 0xFF, engine_.widths.admissible * 4ull);
+      std::memset(out_.final_obs.admissible + uint64_t{i} * engine_.widths.admissible, 0xFF,
+                  engine_.widths.admissible * 4ull);
     const Sizes before{held_.final_text[i], held_.final_tokens[i], engine_.widths.admissible};
     Sizes now;
     const uint8_t overflow = write_observation(engine_, row, out_.final_obs, i, before, now);
@@ -150,7 +153,8 @@ class Observer {
       out.token_count[i] = 0;
     }
     if (out.admissible != nullptr) std::memset(out.admissible + uint64_t{i} * w.admissible, 0, w.admissible * 4ull);
-    if (out.admissible_bits != nullptr) std::memset(out.admissible_bits + uint64_t{i} * w.bit_words, 0, w.bit_words * 4ull);
+    if (out.admissible_bits != nullptr)
+      std::memset(out.admissible_bits + uint64_t{i} * w.bit_words, 0, w.bit_words * 4ull);
     if (out.admissible_count != nullptr) out.admissible_count[i] = 0;
     held_.final_text[i] = held_.final_tokens[i] = held_.final_admissible[i] = 0;
   }
@@ -161,7 +165,8 @@ class Observer {
   Held& held_;
 };
 
-void step_position(Engine& engine, uint32_t r, const Move& move, const StepBuffers& out, uint32_t i, const Observer& observer) {
+void step_position(Engine& engine, uint32_t r, const Move& move, const StepBuffers& out, uint32_t i,
+                   const Observer& observer) {
   RowHeader* row = engine.row(r);
   Transition transition;
   const bool finished = (row->flags & (kTerminated | kTruncated)) != 0;
@@ -265,8 +270,8 @@ void render_text(const Engine& engine, uint32_t r, std::vector<uint8_t>& out) {
   const SerialGroup group;
   logic::Writer<SerialGroup> writer{group, out.data(), static_cast<uint32_t>(out.size()), nullptr, 0};
   const logic::TokenTable none{};
-  logic::render(program, *row, world_of(const_cast<RowHeader*>(row), program), none, number_text(), engine.rules.text_mode,
-                writer);
+  logic::render(program, *row, world_of(const_cast<RowHeader*>(row), program), none, number_text(),
+                engine.rules.text_mode, writer);
   out.resize(writer.text_size);
 }
 
@@ -288,7 +293,8 @@ void fork(Engine& engine, const int32_t* sources, const int32_t* targets, uint32
   if (overlap) {
     copies.resize(size_t{count} * engine.stride);
     for (uint32_t i = 0; i < count; ++i)
-      std::memcpy(copies.data() + size_t{i} * engine.stride, engine.row(static_cast<uint32_t>(sources[i])), engine.stride);
+      std::memcpy(copies.data() + size_t{i} * engine.stride, engine.row(static_cast<uint32_t>(sources[i])),
+                  engine.stride);
   }
   for (uint32_t i = 0; i < count; ++i) {
     RowHeader* source = engine.row(static_cast<uint32_t>(sources[i]));
@@ -314,7 +320,8 @@ bool row_is_sound(const Engine& engine, const uint8_t* bytes) {
   const logic::Program& program = engine.bank->program(row.game);
   const logic::ProgramHeader& h = *program.header;
   switch (static_cast<Event>(row.event)) {
-    case Event::kStart: case Event::kInvalid: break;
+    case Event::kStart:
+    case Event::kInvalid: break;
     case Event::kRefusal:
       if (row.last_action >= h.refusals.count) return false;
       for (const uint8_t operand : row.operand)

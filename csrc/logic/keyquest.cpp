@@ -138,12 +138,9 @@ struct Layout {
   }
   uint64_t spot_id(const Item& item) const {
     switch (item.where) {
-      case Where::kSupporter:
-        return lockable_id(supporters, item.at);
-      case Where::kContainer:
-        return lockable_id(containers, item.at);
-      default:
-        return room_id(item.at);
+      case Where::kSupporter: return lockable_id(supporters, item.at);
+      case Where::kContainer: return lockable_id(containers, item.at);
+      default: return room_id(item.at);
     }
   }
   static std::string material(const Lockable& l, const char* const* nouns) {
@@ -364,8 +361,7 @@ class Oracle {
         open_container(item.at);
         say("take " + l_.item_name(which) + " from " + l_.container_name(item.at));
         break;
-      case Where::kCarried:
-        return;
+      case Where::kCarried: return;
     }
     item.where = Where::kCarried;
     taken_.push_back(which);
@@ -750,15 +746,9 @@ class KeyquestEmitter {
       const Item& item = l_.items[i];
       const auto at = static_cast<size_t>(item.at);
       switch (item.where) {
-        case Where::kSupporter:
-          fact(kOn, {items_[i], supporters_[at]});
-          break;
-        case Where::kContainer:
-          fact(kIn, {items_[i], containers_[at]});
-          break;
-        default:
-          fact(kAt, {items_[i], room(item.at)});
-          break;
+        case Where::kSupporter: fact(kOn, {items_[i], supporters_[at]}); break;
+        case Where::kContainer: fact(kIn, {items_[i], containers_[at]}); break;
+        default: fact(kAt, {items_[i], room(item.at)}); break;
       }
     }
   }

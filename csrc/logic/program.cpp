@@ -136,7 +136,8 @@ class Checker {
     range(h().children_offset, uint64_t{h().containers.count} * h().id_bytes, h().world_bytes, "children");
     range(h().siblings_offset, uint64_t{h().movables.count} * h().id_bytes, h().world_bytes, "siblings");
     // One after the other, so that no effect on one of them changes another.
-    if (h().flags_offset + words > h().vars_offset || h().vars_offset + uint64_t{h().num_vars} * 2 > h().children_offset ||
+    if (h().flags_offset + words > h().vars_offset ||
+        h().vars_offset + uint64_t{h().num_vars} * 2 > h().children_offset ||
         h().children_offset + uint64_t{h().containers.count} * h().id_bytes > h().siblings_offset)
       bad("world bytes overlap");
     if (h().flags_offset % 4 != 0 || h().vars_offset % 2 != 0 || h().children_offset % h().id_bytes != 0 ||
@@ -186,7 +187,8 @@ class Checker {
   void assigned(const Program& p, const EffectRow& e) const {
     index(e.var, h().num_flags + h().num_vars, "effect variable");
     if (e.var == 0) bad("an effect on the constant flag");
-    if (e.var < h().num_flags && (e.add != 0 || e.value < 0 || e.value > 1)) bad("an effect that makes a flag neither 0 nor 1");
+    if (e.var < h().num_flags && (e.add != 0 || e.value < 0 || e.value > 1))
+      bad("an effect that makes a flag neither 0 nor 1");
     if (e.var == h().place_var) {
       if (e.add != 0) bad("an effect that adds to the place");
       index(static_cast<uint16_t>(e.value), h().places.count, "place of an effect");

@@ -73,10 +73,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     for (size_t i = 0; i < kTail; ++i) data[game.size() + i] = static_cast<uint8_t>(mix64(seed + i));
     size = game.size() + kTail;
   }
-  if (seed % 3 == 0)
-    size = LLVMFuzzerMutate(data, size, max_size);
-  else
-    disturb(data, size, seed);
+  if (seed % 3 == 0) size = LLVMFuzzerMutate(data, size, max_size);
+  else disturb(data, size, seed);
   if (size >= sizeof(logic::ProgramHeader) + kTail) repair(data, size);
   return size;
 }

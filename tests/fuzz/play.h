@@ -121,18 +121,10 @@ class Arena {
         out.kind = Move::kCommand;
         out.value = static_cast<int32_t>(r_.below(h.commands.count));
         break;
-      case 1:
-        refuse(out);
-        break;
-      case 2:
-        out.kind = Move::kUnknown;
-        break;
-      case 3:
-        out.value = static_cast<int32_t>(r_.word());
-        break;
-      case 4:
-        typed(i, out);
-        break;
+      case 1: refuse(out); break;
+      case 2: out.kind = Move::kUnknown; break;
+      case 3: out.value = static_cast<int32_t>(r_.word()); break;
+      case 4: typed(i, out); break;
       default:
         out.value =
             static_cast<int32_t>(r_.below(static_cast<uint32_t>(std::max(1, buffers_->step.obs.admissible_count[i]))));

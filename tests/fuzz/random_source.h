@@ -153,23 +153,13 @@ class RandomSource {
         wild_ && r_.chance(16) ? static_cast<int32_t>(r_.word()) : static_cast<int32_t>(at + 1 + r_.below(length - at));
     out.value = wild_ && r_.chance(8) ? static_cast<int32_t>(r_.word()) : static_cast<int32_t>(r_.below(20)) - 4;
     switch (out.op) {
-      case logic::Op::kLit:
-        out.a = index(literals_);
-        break;
+      case logic::Op::kLit: out.a = index(literals_); break;
       case logic::Op::kUnless:
       case logic::Op::kNumber:
-      case logic::Op::kNumberWords:
-        out.a = logic::kPseudoScoreChange + static_cast<int32_t>(r_.below(16));
-        break;
-      case logic::Op::kUnlessFact:
-        out.a = index(facts);
-        break;
-      case logic::Op::kCall:
-        out.a = index(programs_);
-        break;
-      case logic::Op::kSection:
-        out.a = index(6);
-        break;
+      case logic::Op::kNumberWords: out.a = logic::kPseudoScoreChange + static_cast<int32_t>(r_.below(16)); break;
+      case logic::Op::kUnlessFact: out.a = index(facts); break;
+      case logic::Op::kCall: out.a = index(programs_); break;
+      case logic::Op::kSection: out.a = index(6); break;
       default:
         out.a = r_.chance(3)
                     ? (r_.chance(3) ? logic::kPlayerHere : logic::kOperand0 - static_cast<int32_t>(r_.below(4)))

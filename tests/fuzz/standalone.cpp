@@ -67,17 +67,10 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) 
   for (uint32_t n = random_bits() % 8; n > 0 && !bytes.empty(); --n) {
     const auto at = static_cast<std::ptrdiff_t>(random_bits() % bytes.size());
     switch (random_bits() % 4) {
-      case 0:
-        bytes[static_cast<size_t>(at)] ^= static_cast<uint8_t>(1u << (random_bits() % 8));
-        break;
-      case 1:
-        bytes[static_cast<size_t>(at)] = static_cast<uint8_t>(random_bits());
-        break;
-      case 2:
-        bytes.erase(bytes.begin() + at, std::min(bytes.begin() + at + 1 + random_bits() % 4, bytes.end()));
-        break;
-      default:
-        bytes.insert(bytes.begin() + at, 1 + random_bits() % 4, static_cast<uint8_t>(random_bits()));
+      case 0: bytes[static_cast<size_t>(at)] ^= static_cast<uint8_t>(1u << (random_bits() % 8)); break;
+      case 1: bytes[static_cast<size_t>(at)] = static_cast<uint8_t>(random_bits()); break;
+      case 2: bytes.erase(bytes.begin() + at, std::min(bytes.begin() + at + 1 + random_bits() % 4, bytes.end())); break;
+      default: bytes.insert(bytes.begin() + at, 1 + random_bits() % 4, static_cast<uint8_t>(random_bits()));
     }
   }
   size = std::min(bytes.size(), max_size);
@@ -93,14 +86,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     const std::string value = argument.substr(argument.find('=') + 1);
-    if (argument.rfind("-max_total_time=", 0) == 0)
-      seconds = std::stod(value);
-    else if (argument.rfind("-runs=", 0) == 0)
-      runs = std::stoull(value);
-    else if (argument.rfind("-seed=", 0) == 0)
-      random_bits.seed(static_cast<uint32_t>(std::stoul(value)));
-    else if (argument.rfind("-timeout=", 0) == 0)
-      timeout = static_cast<unsigned>(std::stoul(value));
+    if (argument.rfind("-max_total_time=", 0) == 0) seconds = std::stod(value);
+    else if (argument.rfind("-runs=", 0) == 0) runs = std::stoull(value);
+    else if (argument.rfind("-seed=", 0) == 0) random_bits.seed(static_cast<uint32_t>(std::stoul(value)));
+    else if (argument.rfind("-timeout=", 0) == 0) timeout = static_cast<unsigned>(std::stoul(value));
     else if (std::ifstream file(argument, std::ios::binary); argument[0] != '-' && file)
       pool.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
@@ -121,10 +110,8 @@ int main(int argc, char** argv) {
       input.resize(LLVMFuzzerMutate(input.data(), parent.size(), kMaxSize));
     }
     run(input, timeout);
-    if (pool.size() < kPool)
-      pool.push_back(std::move(input));
-    else
-      pool[random_bits() % kPool] = std::move(input);
+    if (pool.size() < kPool) pool.push_back(std::move(input));
+    else pool[random_bits() % kPool] = std::move(input);
   }
   std::printf("%llu inputs in %.1f s, none broke a promise\n", static_cast<unsigned long long>(done), elapsed());
 }
