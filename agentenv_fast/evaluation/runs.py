@@ -184,7 +184,9 @@ def _choose(folder: Path, checkpoint: str | int) -> Path:
     if checkpoint == "latest":
         return found[-1]
     if checkpoint == "best":
-        best = json.loads((found[-1] / "meta.json").read_text()).get("best_env_step")
+        from agentenv_fast.learner import archive
+
+        best = archive.load_meta(found[-1]).get("best_env_step")
         by_step = {int(path.name): path for path in found}
         return by_step.get(best, found[-1])
     for path in found:

@@ -48,9 +48,13 @@ def save(folder: Path, tree: Any, meta: dict, extra: Callable[[Path], None] = la
     (unfinished / "meta.json").write_text(text)
     for path in [*unfinished.iterdir(), unfinished]:
         _sync(path)
-    shutil.rmtree(folder, ignore_errors=True)
+    replaced = folder.with_name(f".{folder.name}.{os.getpid()}.replaced.tmp")
+    shutil.rmtree(replaced, ignore_errors=True)
+    if folder.exists():  # moved first: a kill must never leave half of it under its name
+        os.replace(folder, replaced)
     os.replace(unfinished, folder)
     _sync(folder.parent)
+    shutil.rmtree(replaced, ignore_errors=True)
 
 
 def load_meta(folder: Path) -> dict:

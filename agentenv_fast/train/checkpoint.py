@@ -53,7 +53,14 @@ class RunFolder:
     def results(self) -> dict[str, Any] | None:
         """What a finished run found; None: not finished."""
         path = self.path / "results.json"
-        return json.loads(path.read_text()) if path.is_file() else None
+        if not path.is_file():
+            return None
+        try:
+            return json.loads(path.read_text())
+        except ValueError as error:
+            raise CheckpointError(
+                f"{path}: damaged ({error}); delete it and resume the run: it ends again with the same results"
+            ) from error
 
     def write(self, name: str, text: str) -> None:
         """A text file, atomically."""

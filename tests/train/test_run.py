@@ -17,6 +17,7 @@ from agentenv_fast.errors import CheckpointError, ConfigError
 from agentenv_fast.evaluation import evaluate, load_policy, load_run
 from agentenv_fast.evaluation.runs import checkpoints
 from agentenv_fast.train import load_config, read_metrics, train
+from agentenv_fast.train.checkpoint import RunFolder
 from agentenv_fast.train.metrics import TIMING
 from tests.probe_envs import ProbeEnv
 from tests.train.worlds import Games, ProbeWorlds
@@ -278,3 +279,21 @@ def test_displays_get_every_line(tmp_path):
     assert 0 < line["elapsed_s"] < time.perf_counter() - began
     shares = [line[f"{part}_share"] for part in ("env", "policy", "copy", "learn")]
     assert all(share > 0 for share in shares) and 0.9 < sum(shares) <= 1.0
+
+
+def test_replacing_a_checkpoint_never_deletes_under_its_name(tmp_path, monkeypatch):
+    from agentenv_fast.learner import archive
+
+    folder = tmp_path / "256"
+    archive.save(folder, {"a": np.zeros(2)}, {})
+    deleted = []
+    monkeypatch.setattr(archive.shutil, "rmtree", lambda path, **_: deleted.append(Path(path).name))
+    archive.save(folder, {"a": np.ones(2)}, {})
+    assert deleted and "256" not in deleted
+    np.testing.assert_array_equal(archive.load(folder, {"a": np.zeros(2)})["a"], np.ones(2))
+
+
+def test_a_damaged_results_file_is_named_with_the_way_out(tmp_path):
+    (tmp_path / "results.json").write_text("{")
+    with pytest.raises(CheckpointError, match=r"results\.json: damaged .*delete it and resume"):
+        RunFolder(tmp_path).results()
