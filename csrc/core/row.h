@@ -48,6 +48,9 @@ struct RowHeader {
 static_assert(sizeof(RowHeader) == 64 && std::is_trivially_copyable_v<RowHeader>);
 static_assert(offsetof(RowHeader, fork_count) == 62);
 
+// Counters and score stop here, so that what is accepted from a snapshot stays acceptable and prints without overflow.
+constexpr uint32_t kMostCount = 1u << 30;
+
 constexpr uint32_t kRowAlign = 64;
 constexpr uint32_t padded(uint32_t bytes) { return (bytes + kRowAlign - 1) / kRowAlign * kRowAlign; }
 

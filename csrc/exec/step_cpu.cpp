@@ -314,9 +314,9 @@ bool row_is_sound(const Engine& engine, const uint8_t* bytes) {
   RowHeader row;
   std::memcpy(&row, bytes, sizeof row);
   if (row.game >= engine.bank->size() || (row.flags & kStarted) == 0) return false;
-  constexpr uint32_t kMost = 1u << 30;  // what counters and score may be without overflowing where a text prints them
-  if (row.step > kMost || row.moves > kMost || row.turns > kMost) return false;
-  if (!(row.score >= -static_cast<float>(kMost) && row.score <= static_cast<float>(kMost))) return false;  // or NaN
+  if (row.step > kMostCount || row.moves > kMostCount || row.turns > kMostCount) return false;
+  const float most = static_cast<float>(kMostCount);
+  if (!(row.score >= -most && row.score <= most)) return false;  // or NaN
   const logic::Program& program = engine.bank->program(row.game);
   const logic::ProgramHeader& h = *program.header;
   switch (static_cast<Event>(row.event)) {

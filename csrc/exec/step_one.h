@@ -160,7 +160,7 @@ AE_HD inline Transition step_row(const Group& group, RowHeader* row, const logic
   row->flags &= static_cast<uint8_t>(~kFirst);
   row->status = static_cast<uint8_t>(RowStatus::kOk);
   row->score_change = 0;
-  ++row->step;
+  row->step += row->step < kMostCount ? 1 : 0;
   play(group, row, program, move);
   const uint32_t limit = rules.max_steps != 0 ? rules.max_steps : program.header->max_episode_steps;
   if ((row->flags & kTerminated) == 0 && row->step >= limit) row->flags |= kTruncated;

@@ -122,7 +122,8 @@ AE_HD inline void run_quests(const Program& program, RowHeader& row, const World
     row.flags |= kLost | kTerminated;
     return;
   }
-  row.score += static_cast<float>(gained);
+  const float most = static_cast<float>(kMostCount), score = row.score + static_cast<float>(gained);
+  row.score = score > most ? most : (score < -most ? -most : score);
   if (some_needed && all_done) row.flags |= kWon | kTerminated;
 }
 
@@ -143,9 +144,9 @@ AE_HD inline void act(const Program& program, RowHeader& row, const World& world
   apply_effects(program, row, world, outcome);
   apply_moves(program, world, outcome);
   if (program.header->axioms.count != 0) run_axioms(program, row, world);
-  if (outcome.counts_as_move != 0) ++row.moves;
+  if (outcome.counts_as_move != 0) row.moves += row.moves < kMostCount ? 1 : 0;
   if (outcome.turn_passes == 0) return;
-  ++row.turns;
+  row.turns += row.turns < kMostCount ? 1 : 0;
   run_quests(program, row, world);
 }
 
@@ -157,7 +158,7 @@ AE_HD inline void refuse(const Program& program, RowHeader& row, const World& wo
   row.last_outcome = 0;
   for (uint32_t i = 0; i < kMaxOperands; ++i) row.operand[i] = operand[i];
   if (program.refusals[refusal].turn_passes == 0) return;
-  ++row.turns;
+  row.turns += row.turns < kMostCount ? 1 : 0;
   run_quests(program, row, world);
 }
 
