@@ -17,7 +17,8 @@ BRIEF_FUZZ ?= 10
 PYTEST ?= $(PY) -m pytest -p no:benchmark
 PYTEST_JOBS ?= 2
 DEMO_OUT ?= runs/demo
-RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+# MAKEFLAGS is emptied: ninja would look for the job server of a make that did not hand it on.
+RUN := MAKEFLAGS= PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 CPP_FILES = $(shell git ls-files 'csrc/*.h' 'csrc/*.cpp' 'csrc/*.cu' 'bindings/*.h' 'bindings/*.cpp' 'tests/cpp/*.h' 'tests/cpp/*.cpp' 'tests/fuzz/*.h' 'tests/fuzz/*.cpp')
 
 .PHONY: help demo test check build bench parity fuzz asan sanitize test-long lint format stubs types unit tidy clean setup-train setup-dev native cpp-test
