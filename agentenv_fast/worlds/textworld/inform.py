@@ -9,15 +9,25 @@ VOWELS = "aeiouAEIOU"
 
 
 def quotes(text: str) -> str:
-    """An apostrophe that is not between two letters or digits becomes a double quotation mark."""
+    """An apostrophe that is not between two letters becomes a double quotation mark.
+
+    Inform makes one exception: a text, or what follows a substitution, may begin with a lone `'s`.
+    """
     if "'" not in text:
         return text
     out = list(text)
     for i, char in enumerate(out):
-        if char == "'":
-            inside = 0 < i < len(text) - 1 and text[i - 1].isalnum() and text[i + 1].isalnum()
-            out[i] = "'" if inside else '"'
+        if char == "'" and not (_between_letters(text, i) or _possessive_start(text, i)):
+            out[i] = '"'
     return "".join(out)
+
+
+def _between_letters(text: str, i: int) -> bool:
+    return 0 < i < len(text) - 1 and text[i - 1].isalpha() and text[i + 1].isalpha()
+
+
+def _possessive_start(text: str, i: int) -> bool:
+    return (i == 0 or text[i - 1] == "]") and text[i + 1 : i + 2] == "s" and text[i + 2 : i + 3] in ("", " ", "[")
 
 
 def line_breaks(text: str) -> str:
