@@ -188,7 +188,7 @@ def _choose(folder: Path, checkpoint: str | int) -> Path:
 
         best = archive.load_meta(found[-1]).get("best_env_step")
         by_step = {int(path.name): path for path in found}
-        return by_step.get(best, found[-1])
+        return by_step.get(best, found[-1]) if isinstance(best, int) else found[-1]
     for path in found:
         if path.name == str(checkpoint):
             return path
