@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "logic/program.h"
+#include "logic/source_check.h"
 
 namespace ae::bindings {
 namespace {
@@ -137,6 +138,67 @@ logic::Object object(const py::handle& value, const std::string& path) {
   f.done("id, type, name, the, indefinite, object_class, description, listed, look, title");
   return out;
 }
+constexpr size_t kMostNested = logic::kMaxFormulaDepth + 2;
+
+// ("and" | "or", [formulas]), ("not", formula), ("atom", predicate, [terms]), ("=", [term, term]),
+// ("exists" | "forall", [types], formula)
+logic::Formula formula(const py::handle& value, const std::string& path, size_t depth) {
+  using Kind = logic::Formula::Kind;
+  if (depth > kMostNested) bad(path, "a condition nested too deeply");
+  const py::sequence parts = items(value, path);
+  if (parts.size() == 0) bad(path, "an empty condition, want (kind, ...)");
+  const std::string kind = text(py::object(parts[0]), path + "[0]");
+  const auto want = [&](size_t size) {
+    if (parts.size() != size) bad(path, "'" + kind + "' with " + std::to_string(parts.size()) + " entries");
+  };
+  const auto part = [&](size_t i) { return formula(py::object(parts[i]), path, depth + 1); };
+  logic::Formula out;
+  if (kind == "and" || kind == "or") {
+    want(2);
+    out.kind = kind == "and" ? Kind::kAnd : Kind::kOr;
+    for (const py::handle inner : items(py::object(parts[1]), path))
+      out.parts.push_back(formula(inner, path, depth + 1));
+  } else if (kind == "not") {
+    want(2);
+    out.kind = Kind::kNot;
+    out.parts.push_back(part(1));
+  } else if (kind == "atom") {
+    want(3);
+    out.kind = Kind::kAtom;
+    out.predicate = integer(py::object(parts[1]), path + "[1]");
+    out.args = integers(py::object(parts[2]), path + "[2]");
+  } else if (kind == "=") {
+    want(2);
+    out.kind = Kind::kEqual;
+    out.args = integers(py::object(parts[1]), path + "[1]");
+  } else if (kind == "exists" || kind == "forall") {
+    want(3);
+    out.kind = kind == "exists" ? Kind::kExists : Kind::kForall;
+    out.types = integers(py::object(parts[1]), path + "[1]");
+    out.parts.push_back(part(2));
+  } else {
+    bad(path, "'" + kind + "', want and, or, not, atom, =, exists or forall");
+  }
+  return out;
+}
+logic::Formula condition(const py::handle& value, const std::string& path) { return formula(value, path, 0); }
+logic::LiftedEffect effect(const py::handle& value, const std::string& path) {
+  const py::sequence parts = items(value, path);
+  if (parts.size() != 3) bad(path, "want ([types], condition, (predicate, [terms], negated))");
+  return {integers(py::object(parts[0]), path + "[0]"), condition(py::object(parts[1]), path + "[1]"),
+          atom(py::object(parts[2]), path + "[2]")};
+}
+logic::Derived derived(const py::handle& value, const std::string& path) {
+  logic::Derived out;
+  Fields f(value, path);
+  f.int_field("predicate", out.predicate);
+  f.field("types", [&](const py::handle& v, const std::string& p) { out.types = integers(v, p); });
+  f.field("formula", [&](const py::handle& v, const std::string& p) { out.formula = condition(v, p); });
+  f.text_field("where", out.where);
+  f.done("predicate, types, formula, where");
+  return out;
+}
+
 logic::Outcome outcome(const py::handle& value, const std::string& path) {
   logic::Outcome out;
   Fields f(value, path);
@@ -145,7 +207,8 @@ logic::Outcome outcome(const py::handle& value, const std::string& path) {
   f.bool_field("turn_passes", out.turn_passes);
   f.bool_field("counts_as_move", out.counts_as_move);
   f.int_field("text", out.text);
-  f.done("conditions, applies, turn_passes, counts_as_move, text");
+  f.field("when", [&](const py::handle& v, const std::string& p) { out.when = condition(v, p); });
+  f.done("conditions, applies, turn_passes, counts_as_move, text, when");
   return out;
 }
 logic::Rule::Piece piece(const py::handle& value, const std::string& path) {
@@ -168,7 +231,16 @@ logic::Rule rule(const py::handle& value, const std::string& path) {
   f.field("operands", [&](const py::handle& v, const std::string& p) { out.operands = integers(v, p); });
   f.field("outcomes",
           [&](const py::handle& v, const std::string& p) { out.outcomes = each<logic::Outcome>(v, p, outcome); });
-  f.done("name, parameters, preconditions, adds, deletes, command, operands, outcomes");
+  f.field("precondition", [&](const py::handle& v, const std::string& p) {
+    out.precondition = condition(v, p);
+    out.first_order = true;
+  });
+  f.field("effects", [&](const py::handle& v, const std::string& p) {
+    out.effects = each<logic::LiftedEffect>(v, p, effect);
+    out.first_order = true;
+  });
+  f.text_field("where", out.where);
+  f.done("name, parameters, preconditions, adds, deletes, command, operands, outcomes, precondition, effects, where");
   return out;
 }
 logic::Quest quest(const py::handle& value, const std::string& path) {
@@ -180,13 +252,18 @@ logic::Quest quest(const py::handle& value, const std::string& path) {
   f.int_field("reward", out.reward);
   f.bool_field("optional", out.optional);
   f.bool_field("repeatable", out.repeatable);
-  f.done("fail_events, win_events, reward, optional, repeatable");
+  f.field("win", [&](const py::handle& v, const std::string& p) {
+    out.win = condition(v, p);
+    out.first_order = true;
+  });
+  f.text_field("where", out.where);
+  f.done("fail_events, win_events, reward, optional, repeatable, win, where");
   return out;
 }
 logic::Instruction instruction(const py::handle& value, const std::string& path) {
   const auto parts = integers(value, path);
   if (parts.empty() || parts.size() > 5) bad(path, "want (op, a, b, c, value)");
-  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kUnlessHolds))
+  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kFacts))
     bad(path, "op " + std::to_string(parts[0]) + " is not known");
   const auto at = [&](size_t i) { return i < parts.size() ? parts[i] : 0; };
   return {static_cast<logic::Op>(parts[0]), at(1), at(2), at(3), at(4)};
@@ -196,6 +273,12 @@ logic::TextProgram program(const py::handle& value, const std::string& path) {
   if (pair.size() != 2) bad(path, "want (code, facts)");
   return {each<logic::Instruction>(py::object(pair[0]), path + "[0]", instruction),
           atoms(py::object(pair[1]), path + "[1]")};
+}
+logic::Sentence sentence(const py::handle& value, const std::string& path) {
+  const py::sequence pair = items(value, path);
+  if (pair.size() != 2) bad(path, "want (predicate, [pieces])");
+  return {integer(py::object(pair[0]), path + "[0]"),
+          each<logic::Rule::Piece>(py::object(pair[1]), path + "[1]", piece)};
 }
 logic::Refusal refusal(const py::handle& value, const std::string& path) {
   logic::Refusal out;
@@ -238,6 +321,11 @@ logic::Source source(const py::dict& from) {
   f.int_field("max_score", out.max_score);
   f.int_field("max_episode_steps", out.max_episode_steps);
   f.text_field("extra_json", out.extra_json);
+  f.field("derived",
+          [&](const py::handle& v, const std::string& p) { out.derived = each<logic::Derived>(v, p, derived); });
+  f.field("sentences",
+          [&](const py::handle& v, const std::string& p) { out.sentences = each<logic::Sentence>(v, p, sentence); });
+  f.bool_field("distinct_parameters", out.distinct_parameters);
   f.done("the fields of csrc/logic/source.h, Source");
   return out;
 }
@@ -273,7 +361,10 @@ py::dict ground_dict(const logic::Ground& g) {
       py::dict one;
       one["when"] = conditions(o.when);
       py::list effects, moves;
-      for (const logic::Effect& e : o.effects) effects.append(py::make_tuple(e.var, e.add, e.value));
+      for (const logic::Effect& e : o.effects) {
+        if (e.when.empty()) effects.append(py::make_tuple(e.var, e.add, e.value));
+        else effects.append(py::make_tuple(e.var, e.add, e.value, conditions({e.when})));
+      }
       for (const logic::Move& m : o.moves) moves.append(py::make_tuple(m.object, m.from, m.to));
       one["effects"] = effects;
       one["moves"] = moves;
@@ -296,6 +387,9 @@ py::dict ground_dict(const logic::Ground& g) {
     quest["reward"] = q.reward;
     quests.append(quest);
   }
+  py::list axioms;
+  for (const logic::Axiom& a : g.axioms) axioms.append(py::make_tuple(a.var, conditions(a.when), a.block));
+  out["axioms"] = axioms;
   out["fluents"] = fluents;
   out["static_facts"] = statics;
   out["places"] = places;
@@ -343,7 +437,8 @@ void bind_source(py::module_& m) {
                                                      {"SECTION", logic::Op::kSection},
                                                      {"END", logic::Op::kEnd},
                                                      {"UNLESS_PRINTS", logic::Op::kUnlessPrints},
-                                                     {"UNLESS_HOLDS", logic::Op::kUnlessHolds}};
+                                                     {"UNLESS_HOLDS", logic::Op::kUnlessHolds},
+                                                     {"FACTS", logic::Op::kFacts}};
   for (const auto& [name, op] : names) ops[name] = static_cast<int>(op);
   m.attr("OPS") = ops;
   py::dict pseudo;

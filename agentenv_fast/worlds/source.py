@@ -33,6 +33,12 @@ class Op(enum.IntEnum):
     END = 16
     UNLESS_PRINTS = 17
     UNLESS_HOLDS = 18
+    FACTS = 19
+
+
+class FactKind(enum.IntEnum):
+    CHANGING = 0
+    STATIC = 1
 
 
 class Article(enum.IntEnum):
@@ -102,6 +108,13 @@ def operand(k: int) -> int:
 
 Atom = tuple  # (predicate, (args...)) or (predicate, (args...), negated)
 
+# A condition of a first-order rule. A term is a variable (>= 0: the rule's parameters, then those of the quantifiers
+# around, outermost first) or an object (-1 - object).
+#   ("and" | "or", [formulas])   ("not", formula)   ("atom", predicate, [terms])   ("=", [term, term])
+#   ("exists" | "forall", [types of its variables], formula)
+Formula = tuple
+TRUE: Formula = ("and", [])
+
 
 class Label:
     """A place in a text program; jumps to it are patched once it is placed."""
@@ -138,6 +151,16 @@ class TextBuilder:
     def list(self, container: int, mask: int = 1, *, bare: bool = False) -> TextBuilder:
         """The children, as lists print them; `bare`: their names without articles."""
         return self._emit(Op.LIST, container, mask, 0, int(bare))
+
+    def true_facts(
+        self, kind: FactKind = FactKind.CHANGING, before: str = "", behind: str = ""
+    ) -> TextBuilder:
+        """The sentence (SourceBuilder.sentence) of every fact that holds; first-order sources only.
+
+        If there is no fact of the kind, not even a false one, `before` and `behind` are not printed either.
+        """
+        around = [1 + self._source.literal(text) if text else 0 for text in (before, behind)]
+        return self._emit(Op.FACTS, kind, around[0], 0, around[1])
 
     def number(self, pseudo: int) -> TextBuilder:
         return self._emit(Op.NUMBER, pseudo)
@@ -230,6 +253,11 @@ class SourceBuilder:
     max_score: int = 0
     max_episode_steps: int = 100
     extra_json: str = ""
+    derived: list[dict[str, Any]] = field(default_factory=list)
+    sentences: list[tuple[int, list[str | int]]] = field(default_factory=list)
+    distinct_parameters: bool = (
+        True  # False in first-order sources, which then use operator() instead of rule()
+    )
 
     def __post_init__(self) -> None:
         self._programs: list[TextBuilder] = []
@@ -288,6 +316,50 @@ class SourceBuilder:
         )
         return len(self.rules) - 1
 
+    def operator(
+        self,
+        name: str,
+        *,
+        parameters: Sequence[tuple[int, int]],
+        precondition: Formula,
+        effects: Sequence[tuple[Sequence[int], Formula, Atom]],
+        command: Sequence[str | int],
+        operands: Sequence[int],
+        outcomes: Sequence[dict[str, Any]],
+        where: str = "",
+    ) -> int:
+        """A rule of a first-order source.
+
+        Args:
+          parameters: (type, object or -1) each; two may bind the same object.
+          effects: (types of further variables, condition, (predicate, terms, negated)) each; what is both deleted and
+            added is true afterwards.
+          where: "file:line:column", for errors.
+        """
+        self.rules.append(
+            {
+                "name": name,
+                "parameters": list(parameters),
+                "precondition": precondition,
+                "effects": [(list(types), condition, atom) for types, condition, atom in effects],
+                "command": list(command),
+                "operands": list(operands),
+                "outcomes": list(outcomes),
+                "where": where,
+            }
+        )
+        return len(self.rules) - 1
+
+    def axiom(self, predicate: int, types: Sequence[int], formula: Formula, where: str = "") -> None:
+        """The facts of a derived predicate hold wherever `formula` does; its variables 0, 1, ... are the arguments."""
+        self.derived.append(
+            {"predicate": predicate, "types": list(types), "formula": formula, "where": where}
+        )
+
+    def sentence(self, predicate: int, pieces: Sequence[str | int]) -> None:
+        """How true_facts() prints a fact; a piece is a text or the index of an argument."""
+        self.sentences.append((predicate, list(pieces)))
+
     def refusal(self, name: str, text: int, *, turn_passes: bool = True) -> int:
         self.refusals.append({"name": name, "text": text, "turn_passes": turn_passes})
         return len(self.refusals) - 1
@@ -313,6 +385,9 @@ class SourceBuilder:
             "max_score": self.max_score,
             "max_episode_steps": self.max_episode_steps,
             "extra_json": self.extra_json,
+            "derived": self.derived,
+            "sentences": self.sentences,
+            "distinct_parameters": self.distinct_parameters,
         }
 
 
@@ -323,12 +398,14 @@ def outcome(
     applies: bool = True,
     turn_passes: bool = True,
     counts_as_move: bool | None = None,
+    when: Formula = TRUE,
 ) -> dict[str, Any]:
-    """One alternative of a rule; `counts_as_move` defaults to `applies`."""
+    """One alternative of a rule; `counts_as_move` defaults to `applies`; `when`: of first-order rules only."""
     return {
         "conditions": list(conditions),
         "applies": applies,
         "turn_passes": turn_passes,
         "counts_as_move": applies if counts_as_move is None else counts_as_move,
         "text": text,
+        "when": when,
     }

@@ -214,7 +214,8 @@ class Emitter {
       if (e.when != kAlways) row.conditional = 1;
       effects_.push_back(e);
     }
-    if (row.conditional != 0) limit(from.effects.size(), 64, "effects of an outcome with conditional ones", g_);
+    if (row.conditional != 0)
+      limit(from.effects.size(), kMaxConditional, "effects of an outcome with conditional ones", g_);
     row.num_effects = static_cast<uint16_t>(from.effects.size());
     for (const Move& move : from.moves) {
       const auto end = [&](int32_t id) { return id < 0 ? kNone16 : container_[object(id)]; };
@@ -405,7 +406,8 @@ class Emitter {
       row.has_win = !quest.win.empty() || quest.has_win_events;
       quests_.push_back(row);
     }
-    for (const Axiom& axiom : g_.axioms) axioms_.push_back({var(axiom.var), disjunction(axiom.when)});
+    for (const Axiom& axiom : g_.axioms)
+      axioms_.push_back({var(axiom.var), disjunction(axiom.when), static_cast<uint32_t>(axiom.block)});
   }
 
   uint32_t program(int32_t index) const {

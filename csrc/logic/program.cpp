@@ -210,7 +210,7 @@ class Checker {
       range(o.effects, o.num_effects, h().effects.count, "effects");
       range(o.moves, o.num_moves, h().moves.count, "moves");
       index_or_none(o.text, h().programs.count, "outcome text");
-      if (o.conditional != 0 && o.num_effects > 64) bad("more than 64 conditional effects");
+      if (o.conditional != 0 && o.num_effects > kMaxConditional) bad("too many conditional effects");
     }
     for (uint32_t i = 0; i < h().actions.count; ++i) {
       const Action& a = p.actions[i];
@@ -298,9 +298,20 @@ class Checker {
       if (p.quests[i].done_var == 0) bad("quest flag 0");
       if (p.quests[i].reward < -kMaxReward || p.quests[i].reward > kMaxReward) bad("a reward that is not an int16");
     }
-    for (uint32_t i = 0; i < h().axioms.count; ++i) {
+    axioms(p);
+  }
+  void axioms(const Program& p) const {
+    for (uint32_t i = 0, next = 0; i < h().axioms.count; ++i) {
       index(p.axioms[i].var, h().num_flags, "axiom flag");
       if (p.axioms[i].var == 0) bad("axiom flag 0");
+      const uint32_t block = p.axioms[i].block;
+      if (i == next) {
+        if (block < 1 || block > kMaxBlock) bad("a block of " + std::to_string(block) + " axioms");
+        range(i, block, h().axioms.count, "axioms of a block");
+        next += block;
+      } else if (block != 0) {
+        bad("a block of axioms inside another");
+      }
       disjunction(p.axioms[i].when, "axiom condition");
     }
   }

@@ -22,8 +22,10 @@ constexpr uint32_t kAlways = 0xFFFFFFFFu;  // a disjunction that holds in every 
 constexpr uint32_t kNever = 0xFFFFFFFEu;
 constexpr uint32_t kMaxOperands = 4;
 constexpr uint32_t kMaxQuests = 4096;  // with rewards of 16 bits their sum fits 32
+constexpr uint32_t kMaxConditional = 1024;  // effects of an outcome with conditional ones
+constexpr uint32_t kMaxBlock = 4096;        // axioms that depend on each other
 constexpr int32_t kMaxReward = 32767;
-constexpr uint32_t kMaxGroupedSlots = 2048;  // bits of the set that a single lane collects
+constexpr uint32_t kMaxGroupedSlots = 8192;  // bits of the set that a single lane collects
 
 struct SectionRef {
   uint32_t offset;  // bytes from the start of the program, a multiple of 8
@@ -126,6 +128,7 @@ struct QuestRow {
 struct AxiomRow {
   uint32_t var;
   uint32_t when;
+  uint32_t block;  // 1: alone; n > 1: the first of n that depend on each other; 0: inside such a block
 };
 
 struct ObjectRow {

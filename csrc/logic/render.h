@@ -267,6 +267,7 @@ struct Renderer {
         case Op::kCallEvent: run(event_program(), depth + 1); break;
         case Op::kSection: out.tokens_on = (table.sections >> code.a) & 1u; break;
         case Op::kUnlessFact:
+        case Op::kFacts:
         case Op::kEnd: return;
       }
     }

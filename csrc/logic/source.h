@@ -2,7 +2,7 @@
 // emitted). Both are plain data built on the CPU; nothing here is used inside a step.
 //
 //   front end (Python, keyquest.cpp) → Source ─ ground() → Ground ─ emit() → Program bytes
-//   PDDL front ends and hand-written tests may build a Ground directly.
+//   Hand-written tests build a Ground directly.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,11 @@ enum class Op : uint8_t {
   kUnlessPrints,  // a: object argument; b: which of its programs (ObjectText), which is run; c: jumped to if it prints
                   // nothing
   kUnlessHolds,  // a: container argument, `value`: object; c: jumped to if the object is not a child of the container
+  kFacts,  // a: FactKind, b: 1 + literal before them, or 0; value: 1 + literal behind them, or 0; nothing if
+           // there are none. First-order sources only: ground() turns it into the sentences of every fact of
+           // that kind, each printed where it holds
 };
+enum class FactKind : uint8_t { kChanging = 0, kStatic = 1 };
 
 enum class Article : uint8_t { kNone = 0, kThe = 1, kIndefinite = 2, kCapitalThe = 3 };
 enum class ObjectText : uint8_t { kDescription = 0, kListed = 1, kLook = 2, kTitle = 3 };
@@ -121,6 +125,25 @@ struct Parameter {
   int32_t constant = -1;  // object id, or -1: any object of the type
 };
 
+// A condition of full first-order logic. A term is a variable (>= 0) or an object (-1 - object). Variables are the
+// parameters of a rule (or the arguments of a derived fact), then those of the quantifiers around, outermost first.
+struct Formula {
+  enum class Kind : uint8_t { kAnd = 0, kOr, kNot, kAtom, kEqual, kExists, kForall };
+  Kind kind = Kind::kAnd;  // kAnd of nothing is true, kOr of nothing false
+  int32_t predicate = 0;  // of kAtom
+  std::vector<int32_t> args;  // terms of kAtom; the two of kEqual
+  std::vector<int32_t> types;  // of the variables that kExists and kForall bind
+  std::vector<Formula> parts;
+};
+
+// For all objects of `types`: where `when` holds before the action, the fact becomes true (negated: false). A fact that
+// one action both deletes and adds is true afterwards.
+struct LiftedEffect {
+  std::vector<int32_t> types;
+  Formula when;
+  Atom fact;  // args are terms
+};
+
 // The alternatives of an action, tried in order; the last one needs no condition. Guards stricter than the rule's own
 // preconditions are outcomes without effects.
 struct Outcome {
@@ -129,6 +152,7 @@ struct Outcome {
   bool turn_passes = true;
   bool counts_as_move = true;  // of an outcome that applies; one that does not is never counted
   int32_t text = -1;  // program; operands are Rule::operands
+  Formula when = {};  // of a first-order rule: a further condition over its parameters
 };
 
 struct Rule {
@@ -144,6 +168,27 @@ struct Rule {
   std::vector<Piece> command;
   std::vector<int32_t> operands;  // parameter indices whose objects become operands 0..3 of the texts
   std::vector<Outcome> outcomes;
+  // A first-order rule has these two instead of preconditions, adds and deletes. Its parameters may bind equal objects.
+  bool first_order = false;
+  Formula precondition = {};
+  std::vector<LiftedEffect> effects = {};
+  std::string where = {};  // "file:line:column" of the rule, for errors; may be empty
+};
+
+// A fact that holds wherever `formula` does: never an effect, and false unless some axiom derives it. Several axioms of
+// one predicate are alternatives; negation must be stratified.
+struct Derived {
+  int32_t predicate = 0;
+  std::vector<int32_t> types;  // of the arguments, which are variables 0, 1, ...
+  Formula formula;
+  std::string where;
+};
+
+// How Op::kFacts prints a fact: pieces as in Rule::command, a parameter being an argument. A predicate without one is
+// not printed.
+struct Sentence {
+  int32_t predicate = 0;
+  std::vector<Rule::Piece> pieces;
 };
 
 struct Quest {
@@ -151,6 +196,9 @@ struct Quest {
   int32_t reward = 0;
   bool optional = false;
   bool repeatable = false;
+  bool first_order = false;  // `win` instead of win_events
+  Formula win = {};
+  std::string where = {};
 };
 
 struct Refusal {
@@ -186,6 +234,10 @@ struct Source {
   int32_t max_score = 0;
   int32_t max_episode_steps = 100;
   std::string extra_json;  // carried along untouched: objective, walkthrough, metadata (host side only)
+  // First-order sources (PDDL): every rule is first-order, quests may be, and nothing is in the object tree.
+  std::vector<Derived> derived;
+  std::vector<Sentence> sentences;
+  bool distinct_parameters = true;  // false in every first-order source
 };
 
 // ---- Ground ---------------------------------------------------------------------------------------------------------
@@ -242,9 +294,12 @@ struct GroundQuest {
   bool has_win_events = false;  // it had win events in the source, even if none can ever hold
 };
 
-struct Axiom {  // run in order after every action: derived flags are cleared, then set where `when` holds
+// Run in order after every action: the flag becomes what `when` says. Flags that depend on each other stand together in
+// a block, all of them cleared first and then derived until nothing new follows.
+struct Axiom {
   int32_t var = 0;
   Disjunction when;
+  int32_t block = 1;  // axioms in the block that begins here; those inside one have 0
 };
 
 struct GroundTextProgram {

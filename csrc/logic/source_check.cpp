@@ -3,6 +3,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "logic/formula.h"
+
 namespace ae::logic {
 namespace {
 
@@ -19,6 +21,9 @@ class SourceChecker {
     for (size_t i = 0; i < s_.init.size(); ++i) initial(s_.init[i], "init[" + std::to_string(i) + "]");
     placements();
     for (size_t i = 0; i < s_.quests.size(); ++i) quest(s_.quests[i], "quests[" + std::to_string(i) + "]");
+    for (const Derived& one : s_.derived) derived(one);
+    for (const Sentence& one : s_.sentences) sentence(one);
+    if (is_first_order(s_)) first_order();
     texts();
   }
 
@@ -119,6 +124,7 @@ class SourceChecker {
     atoms(rule, rule.preconditions, where + ": preconditions");
     effects(rule, rule.adds, where + ": adds");
     effects(rule, rule.deletes, where + ": deletes");
+    first_order(rule, where);
     for (const Rule::Piece& piece : rule.command)
       index_or_none(piece.parameter, rule.parameters.size(), where + ": command parameter");
     most(rule.operands.size(), 4, where + ": operands");
@@ -137,7 +143,7 @@ class SourceChecker {
         continue;
       }
       index(one.constant, s_.objects.size(), where + ": constant");
-      for (size_t q = 0; q < p; ++q)
+      for (size_t q = 0; q < p && s_.distinct_parameters; ++q)
         if (rule.parameters[q].constant == one.constant)
           fail(where + ": two parameters are " + s_.objects[static_cast<size_t>(one.constant)].id +
                "; parameters bind distinct objects");
@@ -183,6 +189,86 @@ class SourceChecker {
     for (const auto* events : {&quest.fail_events, &quest.win_events})
       for (const auto& event : *events)
         for (const Atom& atom : event) fact(atom, where);
+    size_t parts = 0;
+    formula(quest.win, 0, 0, kMaxGoalParts, parts, where + ": win");
+  }
+
+  // -- first-order sources
+  void formula(const Formula& f, size_t variables, size_t depth, size_t most_parts, size_t& parts,
+               const std::string& where) {
+    most(++parts, most_parts, where + ": parts of one condition");
+    most(depth, kMaxFormulaDepth, where + ": depth of one condition");
+    const bool junction = f.kind == Formula::Kind::kAnd || f.kind == Formula::Kind::kOr;
+    const bool leaf = f.kind == Formula::Kind::kAtom || f.kind == Formula::Kind::kEqual;
+    if (!junction && f.parts.size() != (leaf ? 0 : 1))
+      fail(where + ": a condition with " + std::to_string(f.parts.size()) + " parts");
+    if (f.kind == Formula::Kind::kAtom) arity({f.predicate, f.args, false}, where);
+    if (f.kind == Formula::Kind::kEqual && f.args.size() != 2)
+      fail(where + ": equality of " + std::to_string(f.args.size()) + " terms");
+    terms(f.args, variables, where);
+    const bool quantified = f.kind == Formula::Kind::kExists || f.kind == Formula::Kind::kForall;
+    if (!quantified && !f.types.empty()) fail(where + ": types of a condition that binds no variable");
+    const size_t inner = bound(f.types, variables, where);
+    for (const Formula& part : f.parts) formula(part, inner, depth + 1, most_parts, parts, where);
+  }
+  void terms(const std::vector<int32_t>& terms, size_t variables, const std::string& where) const {
+    for (const int32_t term : terms) {
+      if (term >= 0) index(term, variables, where + ": variable");
+      else index(-1 - static_cast<int64_t>(term), s_.objects.size(), where + ": object");
+    }
+  }
+  size_t bound(const std::vector<int32_t>& types, size_t variables, const std::string& where) const {
+    for (const int32_t type : types) index(type, s_.types.size(), where + ": variable type");
+    most(variables + types.size(), kMaxParameters, where + ": variables");
+    return variables + types.size();
+  }
+  void first_order(const Rule& rule, const std::string& where) {
+    size_t parts = 0;
+    formula(rule.precondition, rule.parameters.size(), 0, kMaxFormulaParts, parts, where + ": precondition");
+    most(rule.effects.size(), kMaxLiftedEffects, where + ": effects");
+    for (const LiftedEffect& effect : rule.effects) {
+      const size_t inner = bound(effect.types, rule.parameters.size(), where + ": effect");
+      parts = 0;
+      formula(effect.when, inner, 0, kMaxFormulaParts, parts, where + ": effect");
+      arity(effect.fact, where + ": effect");
+      terms(effect.fact.args, inner, where + ": effect");
+    }
+    for (const Outcome& outcome : rule.outcomes) {
+      parts = 0;
+      formula(outcome.when, rule.parameters.size(), 0, kMaxFormulaParts, parts, where + ": outcome");
+    }
+  }
+  void derived(const Derived& one) {
+    index(one.predicate, s_.predicates.size(), "derived: predicate");
+    const std::string where = "derived " + s_.predicates[static_cast<size_t>(one.predicate)].name;
+    const size_t variables = bound(one.types, 0, where);
+    arity({one.predicate, std::vector<int32_t>(one.types.size(), 0), false}, where);
+    size_t parts = 0;
+    formula(one.formula, variables, 0, kMaxFormulaParts, parts, where);
+  }
+  void sentence(const Sentence& one) {
+    index(one.predicate, s_.predicates.size(), "sentence: predicate");
+    const int8_t known = arity_[static_cast<size_t>(one.predicate)];
+    for (const Rule::Piece& piece : one.pieces)
+      if (known >= 0) index_or_none(piece.parameter, static_cast<size_t>(known), "sentence: argument");
+  }
+  void first_order() const {
+    if (s_.distinct_parameters)
+      fail("a first-order source with distinct_parameters: want False, its parameters may bind equal objects");
+    if (s_.place_predicate >= 0) fail("a first-order source with a place predicate; places are plain facts there");
+    for (const Predicate& predicate : s_.predicates)
+      if (predicate.placement) fail(predicate.name + ": a first-order source places nothing in the object tree");
+    for (const Rule& rule : s_.rules)
+      if (!rule.first_order || !rule.preconditions.empty() || !rule.adds.empty() || !rule.deletes.empty())
+        fail("rule " + rule.name + ": want precondition and effects, as every rule of a first-order source has");
+    std::vector<bool> axiom(s_.predicates.size());
+    for (const Derived& one : s_.derived) axiom[static_cast<size_t>(one.predicate)] = true;
+    const auto plain = [&](const Atom& atom, const std::string& where) {
+      if (axiom[static_cast<size_t>(atom.predicate)]) fail(where + ": " + name(atom) + " is derived");
+    };
+    for (const Atom& atom : s_.init) plain(atom, "init");
+    for (const Rule& rule : s_.rules)
+      for (const LiftedEffect& effect : rule.effects) plain(effect.fact, "rule " + rule.name + ": effects");
   }
 
   void texts() {
@@ -191,6 +277,13 @@ class SourceChecker {
       const std::string where = "programs[" + std::to_string(i) + "]";
       for (const Atom& atom : text.facts) fact(atom, where);
       for (const Instruction& code : text.code) {
+        if (code.op == Op::kFacts && !is_first_order(s_))
+          fail(where + ": a list of facts, which first-order sources have");
+        if (code.op == Op::kFacts) {
+          index(code.a, 2, where + ": kind of facts");
+          for (const int32_t literal : {code.b, code.value})
+            index(literal, s_.literals.size() + 1, where + ": literal");
+        }
         if (code.op == Op::kUnlessFact) index(code.a, text.facts.size(), where + ": fact");
         const bool reads = code.op == Op::kUnless || code.op == Op::kNumber || code.op == Op::kNumberWords;
         if (reads && code.a < kPseudoScoreChange) fail(where + ": a text names facts, not variables");

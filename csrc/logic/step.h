@@ -31,17 +31,20 @@ AE_HD inline int32_t effect_value(const World& world, const EffectRow& effect) {
   return sum > 32767 ? 32767 : (sum < -32768 ? -32768 : sum);
 }
 
-// Conditions of effects are read before any effect takes place; at most 64 conditional effects an outcome.
+// Conditions of effects are read before any effect takes place.
 AE_HD inline void apply_effects(const Program& program, RowHeader& row, const World& world, const OutcomeRow& outcome) {
   const EffectRow* effects = program.effects + outcome.effects;
-  uint64_t active = ~uint64_t{0};
-  if (outcome.conditional != 0) {
-    active = 0;
+  if (outcome.conditional == 0) {
     for (uint32_t i = 0; i < outcome.num_effects; ++i)
-      if (holds(program, world, effects[i].when)) active |= uint64_t{1} << i;
+      assign(row, world, effects[i].var, effect_value(world, effects[i]));
+    return;
   }
+  uint64_t active[kMaxConditional / 64];
+  for (uint32_t w = 0; w < (outcome.num_effects + 63u) / 64u; ++w) active[w] = 0;
   for (uint32_t i = 0; i < outcome.num_effects; ++i)
-    if ((active >> (i & 63)) & 1u) assign(row, world, effects[i].var, effect_value(world, effects[i]));
+    if (holds(program, world, effects[i].when)) active[i >> 6] |= uint64_t{1} << (i & 63);
+  for (uint32_t i = 0; i < outcome.num_effects; ++i)
+    if ((active[i >> 6] >> (i & 63)) & 1u) assign(row, world, effects[i].var, effect_value(world, effects[i]));
 }
 
 // The object tree: children of a container as a linked list, most recently moved first. 0 ends a list; index + 1.
@@ -90,9 +93,22 @@ AE_HD inline void apply_moves(const Program& program, const World& world, const 
 }
 
 AE_HD inline void run_axioms(const Program& program, RowHeader& row, const World& world) {
-  for (uint32_t i = 0; i < program.header->axioms.count; ++i) {
-    const AxiomRow& axiom = program.axioms[i];
-    assign(row, world, axiom.var, holds(program, world, axiom.when) ? 1 : 0);
+  for (uint32_t i = 0; i < program.header->axioms.count;) {
+    const AxiomRow* block = program.axioms + i;
+    i += block->block;
+    if (block->block == 1) {
+      assign(row, world, block->var, holds(program, world, block->when) ? 1 : 0);
+      continue;
+    }
+    for (uint32_t k = 0; k < block->block; ++k) assign(row, world, block[k].var, 0);
+    for (bool more = true; more;) {
+      more = false;
+      for (uint32_t k = 0; k < block->block; ++k) {
+        if (world.flag(block[k].var) || !holds(program, world, block[k].when)) continue;
+        assign(row, world, block[k].var, 1);
+        more = true;
+      }
+    }
   }
 }
 

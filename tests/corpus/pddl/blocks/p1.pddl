@@ -1,0 +1,5 @@
+(define (problem tower-of-three)
+  (:domain blocks)
+  (:objects a b c - block)
+  (:init (clear c) (on c a) (ontable a) (clear b) (ontable b) (handempty))
+  (:goal (and (on a b) (on b c))))
