@@ -10,6 +10,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
+XLA_HEADERS := $(VENV)/xla-headers
 PIP := $(PY) -m pip --disable-pip-version-check
 GAMES ?= 200
 FUZZ_SECONDS ?= 300
@@ -79,9 +80,14 @@ $(STAMPS)/dev: $(STAMPS)/tools pyproject.toml
 	@$(EDITABLE) ".[dev]" && touch $@ $(STAMPS)/train
 	@tools/need.sh optional doctest-dev "test -e /usr/include/doctest/doctest.h" "C++ unit tests"
 
-build/dev/build.ninja: $(STAMPS)/tools
+# Kept apart from the jaxlib that trains, which may be newer, and which pip may be installing while the core is built.
+$(STAMPS)/headers: $(STAMPS)/tools
+	@tools/xla_headers.sh $(PY) $(XLA_HEADERS) && touch $@
+
+build/dev/build.ninja: $(STAMPS)/tools $(STAMPS)/headers
 	@$(RUN) cmake --fresh -S . -B build/dev -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PY) \
-	  -Dpybind11_DIR=$$($(PY) -m pybind11 --cmakedir) > build.log 2>&1 || { cat build.log; exit 1; }
+	  -Dpybind11_DIR=$$($(PY) -m pybind11 --cmakedir) \
+	  $$([ ! -e $(XLA_HEADERS) ] || echo -DAE_XLA_INCLUDE=$(CURDIR)/$(XLA_HEADERS)) > build.log 2>&1 || { cat build.log; exit 1; }
 	@rm -f build.log
 
 native: build/dev/build.ninja

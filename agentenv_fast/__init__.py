@@ -46,7 +46,7 @@ __all__ = list(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
 def __getattr__(name: str):
     if name in _WHERE:
         return getattr(importlib.import_module(_WHERE[name]), name)
-    if name in ("errors", "spec", "worlds", "envs", "rewards"):
+    if name in ("errors", "spec", "worlds", "envs", "rewards", "xla"):
         return importlib.import_module(f"agentenv_fast.{name}")
     raise AttributeError(f"module 'agentenv_fast' has no attribute {name!r}")
 

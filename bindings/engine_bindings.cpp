@@ -8,7 +8,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <unordered_map>
 
 #include "api.h"
 #include "arrays.h"
@@ -418,8 +417,7 @@ class Env {
 
   void set_token_commands(const std::vector<std::vector<int32_t>>& sequences) {
     token_commands_.clear();
-    for (size_t i = 0; i < sequences.size(); ++i)
-      token_commands_.try_emplace(key(sequences[i].data(), sequences[i].size()), static_cast<int32_t>(i));
+    for (size_t i = 0; i < sequences.size(); ++i) token_commands_.add(sequences[i], static_cast<int32_t>(i));
   }
 
   bool started() const { return started_; }
@@ -588,9 +586,6 @@ class Env {
     return move;
   }
 
-  static std::string key(const int32_t* ids, size_t count) {
-    return std::string(reinterpret_cast<const char*>(ids), count * sizeof(int32_t));
-  }
   void read_tokens(const py::object& action, const RowSet& set) {
     const auto pair = py::reinterpret_borrow<py::tuple>(action);
     if (pair.size() != 2)
@@ -612,15 +607,15 @@ class Env {
         raise("ActionError", "row " + std::to_string(set.at(i)) + ": length " + std::to_string(lengths[i]) +
                                  " outside [0, " + std::to_string(width) + "]");
     for (uint32_t i = 0; i < set.count; ++i) {
-      const auto found = token_commands_.find(key(values.data() + i * width, static_cast<size_t>(lengths[i])));
+      const int32_t command = token_commands_.find(values.data() + i * width, static_cast<size_t>(lengths[i]));
       moves_[i] = Move{};
       moves_[i].kind = Move::kUnknown;
-      if (found == token_commands_.end()) {
+      if (command < 0) {
         ++unknown_commands_;
         continue;
       }
       moves_[i].kind = Move::kCommand;
-      moves_[i].value = bank_->local_command(engine_.row(set.at(i))->game, found->second);
+      moves_[i].value = bank_->local_command(engine_.row(set.at(i))->game, command);
     }
     strict_unknown(moves_, set);
   }
@@ -668,7 +663,7 @@ class Env {
   std::unique_ptr<uint8_t, Free> rows_;
   std::vector<Move> moves_;
   std::map<uint32_t, std::vector<std::unique_ptr<BufferSet>>> pools_;
-  std::unordered_map<std::string, int32_t> token_commands_;
+  CommandTokens token_commands_;
   std::atomic<bool> busy_{false};
   bool copy_ = true, strict_ = false, commands_ = false, started_ = false;
   uint64_t unknown_commands_ = 0;

@@ -88,12 +88,31 @@ def _cache_folder() -> str:
 
 def _jax() -> dict[str, str]:
     if importlib.util.find_spec("jax") is None:
-        return {"jax": "not installed, so no training; pip install 'agentenv-fast[train]'", "cuda": _cuda("")}
+        none = "not installed, so no training; pip install 'agentenv-fast[train]'"
+        return {"jax": none, "xla": "inactive: jax is not installed", "cuda": _cuda("")}
     import jax
 
     backend = jax.default_backend()
     devices = ", ".join(str(device) for device in jax.devices())
-    return {"jax": f"{jax.__version__}, backend {backend} ({devices})", "cuda": _cuda(backend)}
+    return {
+        "jax": f"{jax.__version__}, backend {backend} ({devices})",
+        "xla": _xla(),
+        "cuda": _cuda(backend),
+    }
+
+
+def _xla() -> str:
+    """ae.xla: envs inside jitted programs."""
+    try:
+        from agentenv_fast.native import _core
+    except ImportError:
+        return "inactive: no native core"
+    native: Any = _core
+    from agentenv_fast.xla.ffi import why_not
+
+    reason = why_not()
+    major, minor = native.xla_api_version()
+    return f"active, built with XLA FFI {major}.{minor}" if reason is None else f"inactive: {reason}"
 
 
 def _cuda(backend: str) -> str:

@@ -86,6 +86,17 @@ class VecEnv:
     """
 
     def __init__(self, suite: Suite, options: dict[str, Any]) -> None:
+        bound, native_options = self._configure(suite, options)
+        native: Any = _core.Env  # the golden stub cannot say that the codec may be None
+        self._native = native(suite.bank, bound, self.num_envs, native_options)
+        self._knows_token_commands = False
+        self._seed: int | np.ndarray | None = None
+        self._given_seed = _seed(options["seed"], self.num_envs)
+        self._game_weights: np.ndarray | None = None
+
+    # -- construction -------------------------------------------------------------------------------------------------
+    def _configure(self, suite: Suite, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Checks the keywords and sets every attribute that follows from them → bound codec, native options."""
         self._options = options = dict(options)
         self.suite = suite
         self.num_envs = _count("num_envs", options["num_envs"], 1)
@@ -98,14 +109,8 @@ class VecEnv:
         widths = self._widths(options, bound)
         self.spec = self._spec(options, widths, reward)
         self.nbytes = _fit(self._sizes(options, widths), self.num_envs)
-        native: Any = _core.Env  # the golden stub cannot say that the codec may be None
-        self._native = native(suite.bank, bound, self.num_envs, self._native_options(options, widths, reward))
-        self._knows_token_commands = False
-        self._seed: int | np.ndarray | None = None
-        self._given_seed = _seed(options["seed"], self.num_envs)
-        self._game_weights: np.ndarray | None = None
+        return bound, self._native_options(options, widths, reward)
 
-    # -- construction -------------------------------------------------------------------------------------------------
     def _check(self, options: dict[str, Any]) -> None:
         _one_of("autoreset", _value(options["autoreset"]), AUTORESETS)
         _one_of("text_mode", options["text_mode"], TEXT_MODES)
@@ -376,9 +381,7 @@ class VecEnv:
             self._game_weights = None
             return self._native.set_weights([])
         weights = _weights(w, len(self.suite))
-        cumulative = np.cumsum(weights / weights.sum())
-        cumulative[np.flatnonzero(weights)[-1] :] = 1.0
-        self._native.set_weights(cumulative.astype(np.float32).tolist())
+        self._native.set_weights(cumulative_weights(weights).tolist())
         self._game_weights = weights
 
     @property
@@ -425,6 +428,16 @@ class VecEnv:
         return f"VecEnv({self.suite.id!r}, num_envs={self.num_envs}, games={len(self.suite)}, {size})"
 
 
+def plan(suite: Suite, options: dict[str, Any]) -> tuple[VecEnv, dict[str, Any]]:
+    """What make's keywords come to, for other ways to step the same rows: an env that cannot step, and its options.
+
+    Returns: (a VecEnv with spec, codec and nbytes but without rows, the native options: numbers for enumerations).
+    """
+    env = VecEnv.__new__(VecEnv)
+    _, native_options = env._configure(suite, options)
+    return env, native_options
+
+
 # -- checks of what comes in ------------------------------------------------------------------------------------------
 def _value(option: Any) -> Any:
     return option.value if isinstance(option, Autoreset) else option
@@ -451,6 +464,14 @@ def _weights(w: Any, games: int) -> np.ndarray:
     if not sound:
         raise ConfigError(f"weights: want {games} finite numbers >= 0 that are not all 0, got shape {weights.shape}")
     return weights
+
+
+def cumulative_weights(w: Any, games: int | None = None) -> np.ndarray:
+    """float32[G], rising to 1, as the engine draws by them. `games`: how many there must be."""
+    weights = w if games is None else _weights(w, games)
+    cumulative = np.cumsum(weights / weights.sum())
+    cumulative[np.flatnonzero(weights)[-1] :] = 1.0
+    return cumulative.astype(np.float32)
 
 
 def _infos(names: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'philox']
+__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'philox', 'xla_api_version', 'xla_register', 'xla_targets']
 class Program:
     """
     One compiled game, for inspection.
@@ -176,6 +176,18 @@ def ground_source(source: dict) -> dict:
 def philox(arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.SupportsInt | typing.SupportsIndex, arg2: typing.SupportsInt | typing.SupportsIndex, arg3: typing.SupportsInt | typing.SupportsIndex, arg4: typing.SupportsInt | typing.SupportsIndex) -> tuple[int, int, int, int]:
     """
     One Philox4x32-10 block, for tests.
+    """
+def xla_api_version() -> tuple[int, int]:
+    """
+    (major, minor) of the XLA FFI headers that the core was built with; (0, 0) without XLA.
+    """
+def xla_register(key: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], bank: Bank, codec: BoundCodec, command_tokens: collections.abc.Sequence[collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex]]) -> None:
+    """
+    Lets handlers find a suite by its operand, for the life of the process.
+    """
+def xla_targets() -> dict:
+    """
+    XLA handlers by name; empty where the core was built without XLA.
     """
 FORMAT_VERSION: int = 5
 OPERAND0: int = -1

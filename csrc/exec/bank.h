@@ -2,8 +2,11 @@
 // Immutable once built; shared by every env that plays it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -65,6 +68,31 @@ class BoundCodec {
   std::vector<int32_t> word_ids_;
   int32_t digits_[10] = {};
   uint32_t max_tokens_ = 0;
+};
+
+// Suite commands by their token ids; of equal sequences the first command counts.
+class CommandTokens {
+ public:
+  void add(const std::vector<int32_t>& ids, int32_t command) {
+    commands_.try_emplace(std::string(bytes(ids.data(), ids.size())), command);
+  }
+  bool empty() const { return commands_.empty(); }
+  void clear() { commands_.clear(); }
+  // -1: no command reads so. Allocates nothing.
+  int32_t find(const int32_t* ids, size_t count) const {
+    const auto found = commands_.find(bytes(ids, count));
+    return found == commands_.end() ? -1 : found->second;
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+  };
+  static std::string_view bytes(const int32_t* ids, size_t count) {
+    return {reinterpret_cast<const char*>(ids), count * sizeof(int32_t)};
+  }
+  std::unordered_map<std::string, int32_t, Hash, std::equal_to<>> commands_;
 };
 
 // Every word that the literals and commands of a bank hold, sorted; digits and number words included.

@@ -113,15 +113,18 @@ void next_episode(const Engine& engine, RowHeader* row) {
 
 class Observer {
  public:
-  Observer(const Engine& engine, const StepBuffers& out, Held& held) : engine_(engine), out_(out), held_(held) {}
+  Observer(const Engine& engine, const StepBuffers& out, const HeldView& held)
+      : engine_(engine), out_(out), held_(held) {}
 
   void current(const RowHeader* row, uint32_t i, uint8_t overflow = 0) const {
-    const Sizes before{held_.text[i], held_.tokens[i], held_.admissible[i]};
+    const Widths& w = engine_.widths;
+    const Sizes before{size(held_.text, i, w.text), size(held_.tokens, i, w.tokens),
+                       size(held_.admissible, i, w.admissible)};
     Sizes now;
     overflow |= write_observation(engine_, row, out_.obs, i, before, now);
-    held_.text[i] = now.text;
-    held_.tokens[i] = now.tokens;
-    held_.admissible[i] = now.admissible;
+    if (held_.text != nullptr) held_.text[i] = now.text;
+    if (held_.tokens != nullptr) held_.tokens[i] = now.tokens;
+    if (held_.admissible != nullptr) held_.admissible[i] = now.admissible;
     out_.info.first[i] = (row->flags & kFirst) != 0;
     out_.info.overflow[i] = overflow;
   }
@@ -130,42 +133,49 @@ class Observer {
     if (out_.final_obs.admissible != nullptr && held_.final_admissible[i] == 0)
       std::memset(out_.final_obs.admissible + uint64_t{i} * engine_.widths.admissible, 0xFF,
                   engine_.widths.admissible * 4ull);
-    const Sizes before{held_.final_text[i], held_.final_tokens[i], engine_.widths.admissible};
+    const Widths& w = engine_.widths;
+    const Sizes before{size(held_.final_text, i, w.text), size(held_.final_tokens, i, w.tokens), w.admissible};
     Sizes now;
     const uint8_t overflow = write_observation(engine_, row, out_.final_obs, i, before, now);
-    held_.final_text[i] = now.text;
-    held_.final_tokens[i] = now.tokens;
+    if (held_.final_text != nullptr) held_.final_text[i] = now.text;
+    if (held_.final_tokens != nullptr) held_.final_tokens[i] = now.tokens;
     held_.final_admissible[i] = 1;
     return overflow;
   }
 
   // final_obs is zero where no episode ended.
   void no_final(uint32_t i) const {
-    if (held_.final_admissible.empty() || held_.final_admissible[i] == 0) return;
+    if (held_.final_admissible == nullptr || held_.final_admissible[i] == 0) return;
     const ObsBuffers& out = out_.final_obs;
     const Widths& w = engine_.widths;
     if (out.text != nullptr) {
-      std::memset(out.text + uint64_t{i} * w.text, 0, held_.final_text[i]);
+      std::memset(out.text + uint64_t{i} * w.text, 0, size(held_.final_text, i, w.text));
       out.text_size[i] = 0;
     }
     if (out.tokens != nullptr) {
-      std::memset(out.tokens + uint64_t{i} * w.tokens, 0, held_.final_tokens[i] * 4ull);
+      std::memset(out.tokens + uint64_t{i} * w.tokens, 0, size(held_.final_tokens, i, w.tokens) * 4ull);
       out.token_count[i] = 0;
     }
     if (out.admissible != nullptr) std::memset(out.admissible + uint64_t{i} * w.admissible, 0, w.admissible * 4ull);
     if (out.admissible_bits != nullptr)
       std::memset(out.admissible_bits + uint64_t{i} * w.bit_words, 0, w.bit_words * 4ull);
     if (out.admissible_count != nullptr) out.admissible_count[i] = 0;
-    held_.final_text[i] = held_.final_tokens[i] = held_.final_admissible[i] = 0;
+    if (held_.final_text != nullptr) held_.final_text[i] = 0;
+    if (held_.final_tokens != nullptr) held_.final_tokens[i] = 0;
+    held_.final_admissible[i] = 0;
   }
 
  private:
+  static uint32_t size(const uint32_t* sizes, uint32_t i, uint32_t most) {
+    return sizes == nullptr ? 0 : std::min(sizes[i], most);
+  }
+
   const Engine& engine_;
   const StepBuffers& out_;
-  Held& held_;
+  const HeldView held_;
 };
 
-void step_position(Engine& engine, uint32_t r, const Move& move, const StepBuffers& out, uint32_t i,
+void step_position(const Engine& engine, uint32_t r, const Move& move, const StepBuffers& out, uint32_t i,
                    const Observer& observer) {
   RowHeader* row = engine.row(r);
   Transition transition;
@@ -208,8 +218,8 @@ void seed_row(const Engine& engine, RowHeader* row, uint32_t r, const ResetOptio
     row->fork_count = 0;
   } else if (options.has_seed) {
     row->seed = options.seed;
-    row->stream = r;
-    row->task = r / engine.group_size;
+    row->stream = options.first_row + r;
+    row->task = row->stream / engine.group_size;
     row->episode = 0;
     row->fork_count = 0;
   } else {
@@ -217,42 +227,97 @@ void seed_row(const Engine& engine, RowHeader* row, uint32_t r, const ResetOptio
   }
 }
 
+void observe_position(const Engine& engine, uint32_t r, const StepBuffers& out, uint32_t i, const Observer& observer) {
+  const RowHeader* row = engine.row(r);
+  Transition transition;
+  transition.terminated = (row->flags & kTerminated) != 0;
+  transition.truncated = (row->flags & kTruncated) != 0;
+  write_info(row, out.info, i, transition, engine.rules.reward.terms);
+  write_transition(out, i, transition);
+  if (engine.rules.autoreset == Autoreset::kSameStep) observer.no_final(i);
+  observer.current(row, i);
+}
+
+Move resolve(const Engine& engine, uint32_t r, const Actions& actions, uint32_t i) {
+  Move move;
+  if (actions.form == Actions::kIndex) {
+    move.kind = actions.values[i] < actions.listed ? Move::kIndex : Move::kInvalid;
+    move.value = actions.values[i];
+    return move;
+  }
+  int32_t command = -1;
+  if (actions.form == Actions::kCommand) {
+    command = actions.values[i];
+  } else {
+    const int32_t length = actions.lengths[i];
+    if (length < 0 || static_cast<uint32_t>(length) > actions.width) {
+      move.kind = Move::kInvalid;
+      return move;
+    }
+    command = actions.commands->find(actions.tokens + uint64_t{i} * actions.width, static_cast<size_t>(length));
+    if (command < 0) {
+      move.kind = Move::kUnknown;
+      return move;
+    }
+  }
+  move.kind = Move::kCommand;
+  move.value = engine.bank->local_command(engine.row(r)->game, command);
+  return move;
+}
+
 }  // namespace
 
+HeldView view(Held& held) {
+  const bool final_obs = !held.final_admissible.empty();
+  return {held.text.data(),
+          held.tokens.data(),
+          held.admissible.data(),
+          final_obs ? held.final_text.data() : nullptr,
+          final_obs ? held.final_tokens.data() : nullptr,
+          final_obs ? held.final_admissible.data() : nullptr};
+}
+
 void reset(Engine& engine, const ResetOptions& options, const StepBuffers& out, Held& held) {
+  const HeldView borrowed = view(held);
+  parallel_shards(engine.num_rows, shards_for(engine, engine.num_rows),
+                  [&](uint32_t begin, uint32_t end) { reset_range(engine, options, begin, end, out, borrowed); });
+}
+
+void reset_range(const Engine& engine, const ResetOptions& options, uint32_t begin, uint32_t end,
+                 const StepBuffers& out, const HeldView& held) {
   const Observer observer(engine, out, held);
-  parallel_shards(engine.num_rows, shards_for(engine, engine.num_rows), [&](uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i) {
-      RowHeader* row = engine.row(i);
-      if (options.mask == nullptr || options.mask[i] != 0) {
-        seed_row(engine, row, i, options);
-        start_game(engine, row, options.games == nullptr ? -1 : options.games[i]);
-      }
+  for (uint32_t i = begin; i < end; ++i) {
+    RowHeader* row = engine.row(i);
+    if (options.mask == nullptr || options.mask[i] != 0) {
+      seed_row(engine, row, i, options);
+      start_game(engine, row, options.games == nullptr ? -1 : options.games[i]);
     }
-  });
-  observe(engine, {nullptr, engine.num_rows}, out, held);
+    observe_position(engine, i, out, i, observer);
+  }
+}
+
+void step_range(const Engine& engine, const Actions& actions, uint32_t begin, uint32_t end, const StepBuffers& out,
+                const HeldView& held) {
+  const Observer observer(engine, out, held);
+  for (uint32_t i = begin; i < end; ++i) step_position(engine, i, resolve(engine, i, actions, i), out, i, observer);
+}
+
+void observe_range(const Engine& engine, uint32_t begin, uint32_t end, const StepBuffers& out, const HeldView& held) {
+  const Observer observer(engine, out, held);
+  for (uint32_t i = begin; i < end; ++i) observe_position(engine, i, out, i, observer);
 }
 
 void step(Engine& engine, const RowSet& set, const Move* moves, const StepBuffers& out, Held& held) {
-  const Observer observer(engine, out, held);
+  const Observer observer(engine, out, view(held));
   parallel_shards(set.count, shards_for(engine, set.count), [&](uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) step_position(engine, set.at(i), moves[i], out, i, observer);
   });
 }
 
 void observe(const Engine& engine, const RowSet& set, const StepBuffers& out, Held& held) {
-  const Observer observer(engine, out, held);
+  const Observer observer(engine, out, view(held));
   parallel_shards(set.count, shards_for(engine, set.count), [&](uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i) {
-      const RowHeader* row = engine.row(set.at(i));
-      Transition transition;
-      transition.terminated = (row->flags & kTerminated) != 0;
-      transition.truncated = (row->flags & kTruncated) != 0;
-      write_info(row, out.info, i, transition, engine.rules.reward.terms);
-      write_transition(out, i, transition);
-      if (engine.rules.autoreset == Autoreset::kSameStep) observer.no_final(i);
-      observer.current(row, i);
-    }
+    for (uint32_t i = begin; i < end; ++i) observe_position(engine, set.at(i), out, i, observer);
   });
 }
 
@@ -342,6 +407,14 @@ bool row_is_sound(const Engine& engine, const uint8_t* bytes) {
   for (uint32_t i = 0; i < h.movables.count; ++i)
     if (tree.next(i) > h.movables.count) return false;
   return true;
+}
+
+bool row_is_playable(const Engine& engine, const uint8_t* bytes) {
+  const auto* row = reinterpret_cast<const RowHeader*>(bytes);
+  if (row->game >= engine.bank->size() || (row->flags & kStarted) == 0) return false;
+  const logic::ProgramHeader& h = *engine.bank->program(row->game).header;
+  const logic::World world{const_cast<uint8_t*>(bytes) + sizeof(RowHeader), &h};
+  return world.flag(0) && world.place() < h.places.count;
 }
 
 uint64_t row_hash(const uint8_t* bytes, uint32_t size) {

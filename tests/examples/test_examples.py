@@ -34,6 +34,14 @@ def test_a_random_agent_wins_some_games_and_not_all(capsys):
     assert "won by chance" in capsys.readouterr().out
 
 
+def test_a_scan_plays_whole_episodes(capsys):
+    pytest.importorskip("jax")
+    if ae.xla.why_not():
+        pytest.skip(ae.xla.why_not())
+    assert 0.01 < load("scan_random").main(num_envs=256, steps=120) < 0.95
+    assert "won by chance" in capsys.readouterr().out
+
+
 def test_search_finds_a_plan_as_short_as_the_walkthrough():
     game = "examples/games/coin-11.json"
     suite = ae.load(game)

@@ -69,8 +69,7 @@ class Downward:
         self.close()
 
     def close(self) -> None:
-        """Frees the task. The library stays loaded: a process that unloads two of them crashes at its end."""
-        self._lib.cleanup()
+        self._module.close_lib(self._lib)
 
     def restart(self) -> None:
         self._lib.load_sas(self.sas.encode())
