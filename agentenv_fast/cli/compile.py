@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from agentenv_fast.cli.output import closing, console, note, show, wants_json
-from agentenv_fast.cli.suites import files_of
+from agentenv_fast.cli.suites import games_of
 from agentenv_fast.errors import WorldError
 
 
@@ -23,14 +23,15 @@ def compile_games(
     """Compile game files into the cache: commands, bytes of state and time of each. Exit 2 if one fails."""
     import agentenv_fast as ae
 
-    paths = files_of(files)
+    games = games_of(files)
     rows, failed = [], []
     with console(stderr=True).status("compiling") as status:
-        for number, path in enumerate(paths, 1):
-            status.update(f"compiling {number}/{len(paths)}: {path}")
+        for number, game in enumerate(games, 1):
+            path = game[-1]
+            status.update(f"compiling {number}/{len(games)}: {path}")
             began = time.perf_counter()
             try:
-                suite = ae.load(path)
+                suite = ae.load(game)
             except WorldError as error:
                 failed.append(str(error))
                 continue
@@ -50,7 +51,7 @@ def compile_games(
                 }
             )
     if rows or wants_json(as_json):
-        show(rows, title=f"{len(rows)} of {len(paths)} games compiled", as_json=as_json)
+        show(rows, title=f"{len(rows)} of {len(games)} games compiled", as_json=as_json)
     for message in failed:
         note(f"error: {message}")
     if rows:

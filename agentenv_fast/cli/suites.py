@@ -14,13 +14,13 @@ HELP = "A built-in id (agentenv-fast envs lists them), module:id, or game files:
 
 
 def is_path(names: str | list[str]) -> bool:
-    """True if SUITE names files rather than an id: it exists, holds a separator or a glob, or ends in .json."""
+    """True if SUITE names files rather than an id: it exists, holds a separator or a glob, or ends as games do."""
     if isinstance(names, list):
         return all(is_path(name) for name in names)
     text = names
     return (
         os.path.exists(text)
-        or text.endswith((".json", ".aegame"))
+        or text.endswith((".json", ".pddl", ".aegame"))
         or glob.has_magic(text)
         or (os.sep in text and ":" not in text)
     )
@@ -34,8 +34,8 @@ def files_of(paths: list[str] | str) -> list[str]:
     found: list[str] = []
     for text in [paths] if isinstance(paths, str) else paths:
         if os.path.isdir(text):
-            here = sorted(str(path) for path in Path(text).glob("*.json"))
-            problem = f"{text}: no .json file in this folder; tw-make writes games as .json"
+            here = sorted(str(path) for path in Path(text).iterdir() if path.suffix in (".json", ".pddl"))
+            problem = f"{text}: no .json file in this folder, nor a .pddl file; tw-make writes games as .json"
         elif glob.has_magic(text):
             here = sorted(glob.glob(text, recursive=True))
             problem = f"{text}: the pattern matches no file"
@@ -46,6 +46,25 @@ def files_of(paths: list[str] | str) -> list[str]:
             raise WorldError(problem)
         found += here
     return found
+
+
+def games_of(paths: list[str]) -> list[list[str]]:
+    """The games behind paths, folders and globs, each as ae.load takes it: a file, or a PDDL problem behind its domain.
+
+    Raises: WorldError if one of them leads to no file, or a domain to no problem.
+    """
+    from agentenv_fast.worlds.pddl.files import pair
+
+    files = files_of(paths)
+    described = [Path(file) for file in files if file.endswith(".pddl")]
+    games = {game.problem: game for game in pair(described)} if described else {}
+    out = []
+    for file in files:
+        if Path(file) in games:
+            out.append([str(games[Path(file)].domain), file])
+        elif not file.endswith(".pddl"):
+            out.append([file])
+    return out
 
 
 def label(names: list[str]) -> str:

@@ -460,9 +460,16 @@ def _weights(w: Any, games: int) -> np.ndarray:
         weights = np.array(w, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"weights: {w!r}, want {games} numbers") from error
-    sound = weights.shape == (games,) and np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0
+    sound = (
+        weights.shape == (games,)
+        and np.isfinite(weights).all()
+        and (weights >= 0).all()
+        and weights.sum() > 0
+    )
     if not sound:
-        raise ConfigError(f"weights: want {games} finite numbers >= 0 that are not all 0, got shape {weights.shape}")
+        raise ConfigError(
+            f"weights: want {games} finite numbers >= 0 that are not all 0, got shape {weights.shape}"
+        )
     return weights
 
 

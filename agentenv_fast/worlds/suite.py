@@ -23,6 +23,7 @@ from agentenv_fast.worlds import cache as disk_cache
 
 MAX_FILE_BYTES = 64 << 20
 COMPILED_SUFFIX = ".aegame"
+PDDL_SUFFIX = ".pddl"
 
 
 @dataclass(frozen=True)
@@ -284,7 +285,7 @@ def from_source(source: dict[str, Any]) -> Suite:
     if "base" in source:
         return from_source(source["base"])[source["games"]]
     if "files" in source:
-        return load(source["files"], name=source.get("name"))
+        return load(source["files"], name=source.get("name"), grammar=source.get("grammar"))
     arguments = dict(source)
     return suite(arguments.pop("id"), **arguments.pop("params", {}), **arguments)
 
@@ -307,39 +308,91 @@ def _uniform(content_hash: int) -> float:
 
 # -- files ------------------------------------------------------------------------------------------------------------
 def load(
-    paths: str | Path | Iterable[str | Path] | dict[str, Any], *, name: str | None = None, progress=None
+    paths: str | Path | Iterable[str | Path] | dict[str, Any],
+    *,
+    problem: str | Path | Iterable[str | Path] | dict[str, Any] | None = None,
+    grammar: str | Path | None = None,
+    name: str | None = None,
+    progress=None,
 ) -> Suite:
     """Games from files, order kept.
 
     Args:
-      paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game,
-        `.aegame` a compiled one (`agentenv-fast compile`).
+      paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game, `.pddl` a
+        PDDL problem (or a domain, for the problems behind it), `.aegame` a compiled one (`agentenv-fast compile`).
+      problem: PDDL problems of the domain in `paths`, one game each: a file, a glob, a list, or {split: any of these}.
+        A problem without its domain uses the `domain.pddl` in its own folder.
+      grammar: the texts of PDDL games (docs/worlds_pddl.md), a .toml file; default: made from the names in the files.
       name: the suite's id; default: the first file's stem.
       progress: called as progress(done, total) after each file; default: a bar on a terminal once it takes seconds.
     Returns: a Suite, compiled through the cache on disk.
     Raises: WorldError naming the file and the place in it; the same content twice is refused.
     """
-    lists: dict[Any, Any] = paths if isinstance(paths, dict) else {None: paths}
+    lists = _lists(paths, problem)
     progress = progress or _Bar()
-    files: list[Path] = []
+    files: list[_File] = []
     splits: list[Any] = []
     for split, part in lists.items():
-        found = expand(part)
+        found = _games(expand(part), grammar)
         files += found
         splits += [split] * len(found) if split is not None else []
+    if grammar is not None and not any(file.path.suffix == PDDL_SUFFIX for file in files):
+        raise WorldError(f"{grammar}: a grammar file is for PDDL games, and there is none among these files")
     _refuse_duplicates(files)
     programs = []
     for done, file in enumerate(files, 1):
-        programs.append(compile_file(file))
+        programs.append(file.compile())
         progress(done, len(files))
     given = {split: [str(f) for f in expand(part)] for split, part in lists.items()}
+    source = {"files": given.get(None, given), "name": name}
     return Suite(
         programs,
-        name=name or files[0].stem,
-        names=[file.stem for file in files],
-        source={"files": given if isinstance(paths, dict) else given[None], "name": name},
+        name=name or files[0].path.stem,
+        names=[file.path.stem for file in files],
+        source=source if grammar is None else {**source, "grammar": str(grammar)},
         splits=splits or None,
     )
+
+
+@dataclass(frozen=True)
+class _File:
+    """One game among files: what it is called, what it is made of, and how."""
+
+    path: Path
+    digest: Callable[[], bytes]
+    compile: Callable[[], bytes]
+
+
+def _lists(paths: Any, problem: Any) -> dict[Any, Any]:
+    """{split: files and globs}; the split is None if none is named. A domain stands before its problems."""
+    if problem is None:
+        return paths if isinstance(paths, dict) else {None: paths}
+    from agentenv_fast.worlds.pddl.files import is_domain
+
+    domain = [] if isinstance(paths, dict) else expand(paths)
+    if len(domain) != 1 or domain[0].suffix != PDDL_SUFFIX or not is_domain(domain[0]):
+        raise WorldError(f"{paths}: with problem=..., want the one .pddl file of their domain")
+    problems = problem if isinstance(problem, dict) else {None: problem}
+    return {split: [domain[0], *expand(part)] for split, part in problems.items()}
+
+
+def _games(files: Sequence[Path], grammar: str | Path | None = None) -> list[_File]:
+    """The games among files; PDDL domains are taken up by their problems."""
+    from agentenv_fast.worlds.pddl import files as pddl
+
+    chosen = None if grammar is None else Path(grammar)
+    described = [file for file in files if file.suffix == PDDL_SUFFIX]
+    games = {game.problem: game for game in pddl.pair(described, chosen)} if described else {}
+    out = []
+    for file in files:
+        if file in games:
+            game = games[file]
+            digest = functools.partial(_digest_of_pddl, game)
+            out.append(_File(file, digest, functools.partial(_compile_pddl, game)))
+        elif file.suffix != PDDL_SUFFIX:
+            digest = functools.partial(_digest_of_file, file)
+            out.append(_File(file, digest, functools.partial(compile_file, file)))
+    return out
 
 
 class _Bar:
@@ -401,10 +454,12 @@ def compile_file(file: str | Path, *, cache: bool = True) -> bytes:
         except WorldError as error:
             raise WorldError(f"{file}: {error}") from error
         return content
+    if file.suffix == PDDL_SUFFIX:
+        return _games([file])[0].compile() if cache else _compile_pddl_now(file)
     if file.suffix == ".json":
         return disk_cache.compiled(content, file.stem, lambda: _compile_json(content, file), cache=cache)
     raise WorldError(
-        f"{file}: suffix {file.suffix!r} is not known; want .json (TextWorld) or {COMPILED_SUFFIX}"
+        f"{file}: suffix {file.suffix!r} is not known; want .json (TextWorld), .pddl or {COMPILED_SUFFIX}"
     )
 
 
@@ -414,14 +469,34 @@ def _compile_json(content: bytes, file: Path) -> bytes:
     return textworld.compile_game(content, file)
 
 
-def _refuse_duplicates(files: list[Path]) -> None:
+def _compile_pddl(game) -> bytes:
+    from agentenv_fast.worlds.pddl.files import compile_problem
+
+    return disk_cache.compiled(game.content(), game.problem.stem, lambda: compile_problem(game))
+
+
+def _compile_pddl_now(file: Path) -> bytes:
+    from agentenv_fast.worlds.pddl import files as pddl
+
+    return pddl.compile_problem(pddl.pair([file])[0])
+
+
+def _digest_of_file(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").digest()
+
+
+def _digest_of_pddl(game) -> bytes:
+    return hashlib.sha256(game.content()).digest()
+
+
+def _refuse_duplicates(files: list[_File]) -> None:
     seen: dict[bytes, Path] = {}
     for file in files:
-        with file.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").digest()
+        digest = file.digest()
         if digest in seen:
-            raise WorldError(f"{file}: the same game as {seen[digest]}; list each game once")
-        seen[digest] = file
+            raise WorldError(f"{file.path}: the same game as {seen[digest]}; list each game once")
+        seen[digest] = file.path
 
 
 # -- ids --------------------------------------------------------------------------------------------------------------
@@ -452,7 +527,7 @@ def as_suite(suite_or_id) -> Suite:
         return load(suite_or_id)
     if not isinstance(suite_or_id, str):
         raise SuiteError(f"suite: {type(suite_or_id).__name__}, want a Suite, an id, a path or a glob")
-    looks_like_path = suite_or_id.endswith((".json", COMPILED_SUFFIX)) or any(
+    looks_like_path = suite_or_id.endswith((".json", PDDL_SUFFIX, COMPILED_SUFFIX)) or any(
         c in suite_or_id for c in "*?[/"
     )
     if looks_like_path and ":" not in suite_or_id:

@@ -68,23 +68,47 @@ def verify(
 ) -> Report:
     """Plays games beside the original engine and compares every step, each game alone and all as rows of one batch.
 
+    PDDL games are compared with Fast Downward: applicable operators, facts and goal in every state of random walks and
+    along its plan, the walks of a game as rows of one batch.
+
     Args:
-      paths: .json files with their .z8 beside them.
+      paths: .json files with their .z8 beside them, or .pddl problems (with their domain, as in ae.load).
       walks: random walks per game, beside its walkthrough; every second one has 20 % refused commands.
       seed: of the walks; None: a fresh one, which the report names.
       steps: at most, of one walk.
-    Raises: WorldError for a game that cannot be compiled, DependencyError without textworld.
+    Raises: WorldError for a game that cannot be compiled, DependencyError without textworld (or Fast Downward).
     """
-    files = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    given = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    files = [file for file in given if Path(file).suffix != suites.PDDL_SUFFIX]
     report = Report(seed=secrets.randbits(31) if seed is None else seed)
+    described = [Path(file) for file in given if Path(file).suffix == suites.PDDL_SUFFIX]
+    if described:
+        _verify_pddl(described, walks, steps, report)
+    if not files:
+        return report
+    pddl = (report.games, report.walks, report.steps)
     transcripts = [t for file in files for t in transcripts_of(Path(file), walks, report.seed, steps)]
-    report.games, report.walks = len(files), len(transcripts)
-    report.steps = sum(len(t.commands) for t in transcripts)
+    report.games, report.walks = pddl[0] + len(files), pddl[1] + len(transcripts)
+    report.steps = pddl[2] + sum(len(t.commands) for t in transcripts)
     for transcript in transcripts:
         report.differences += replay([transcript], report.unanswered)
     if len(transcripts) > 1 and report.ok:
         report.differences += replay(transcripts)
     return report
+
+
+def _verify_pddl(files: Sequence[Path], walks: int, steps: int, report: Report) -> None:
+    from agentenv_fast.worlds.pddl.files import pair
+    from agentenv_fast.worlds.pddl.verify import compare
+
+    for game in pair(files):
+        records, differences = compare(game, walks, report.seed, steps)
+        report.games += 1
+        report.walks += len(records)
+        report.steps += sum(len(record.operators) for record in records)
+        report.differences += [
+            Difference(game.problem, what, got, want, before) for what, got, want, before in differences
+        ]
 
 
 def transcripts_of(file: Path, walks: int, seed: int, steps: int) -> Iterator[Transcript]:

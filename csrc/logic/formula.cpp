@@ -30,6 +30,8 @@ namespace {
 bool merge(Literals& all, const Literals& more) {
   return std::all_of(more.begin(), more.end(), [&](const Literal& one) { return add_literal(all, one); });
 }
+constexpr size_t kMaxCompared = 2000;  // conjunctions that are compared pair by pair
+
 bool implies(const Literals& more, const Literals& less) {
   return std::includes(more.begin(), more.end(), less.begin(), less.end(), [](const Literal& a, const Literal& b) {
     return std::pair(a.fact, a.negated) < std::pair(b.fact, b.negated);
@@ -40,6 +42,11 @@ bool implies(const Literals& more, const Literals& less) {
 
 void drop_implied(Normal& normal) {
   if (normal.size() < 2) return;
+  if (normal.size() > kMaxCompared) {
+    std::sort(normal.begin(), normal.end());
+    normal.erase(std::unique(normal.begin(), normal.end()), normal.end());
+    return;
+  }
   std::stable_sort(normal.begin(), normal.end(),
                    [](const Literals& a, const Literals& b) { return a.size() < b.size(); });
   Normal kept;
@@ -193,6 +200,7 @@ GroundFormula Instantiation::quantified(const Formula& formula, std::vector<uint
 // ---- Relaxation -----------------------------------------------------------------------------------------------------
 namespace {
 
+constexpr size_t kMaxCopied = 20'000'000;  // atoms written while conditions are taken apart
 constexpr size_t kMaxBranches = 256;  // ways to meet one rule's condition; more, and its disjunctions count as true
 
 class Relaxer {
@@ -320,6 +328,9 @@ class Relaxer {
       case Formula::Kind::kAtom: break;
     }
     if (negated) return next(so_far);
+    if ((copied_ += so_far.preconditions.size() + 1) > kMaxCopied)
+      throw CompileError{s_.name + ": rule " + so_far.name + ": its conditions take more than " +
+                         std::to_string(kMaxCopied) + " atoms when they are taken apart"};
     Rule more = so_far;
     more.preconditions.push_back(atom(f.kind == Formula::Kind::kEqual ? equal_ : f.predicate, f.args, scope, more));
     next(more);
@@ -354,6 +365,7 @@ class Relaxer {
   Relaxed out_;
   int32_t equal_ = 0;
   bool coarse_ = false;
+  size_t copied_ = 0;
 };
 
 }  // namespace

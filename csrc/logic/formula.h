@@ -116,6 +116,12 @@ class Instantiation {
 struct Relaxed {
   Source source;                   // rules are plain; rule r of it stands for first-order rule of[r]
   std::vector<int32_t> of;         // -1: an effect with a condition, or an axiom
+
+  std::vector<bool> actions() const {
+    std::vector<bool> out;
+    for (const int32_t rule : of) out.push_back(rule >= 0);
+    return out;
+  }
 };
 Relaxed relax(const Source& source);
 

@@ -9,6 +9,7 @@ namespace ae::logic {
 namespace {
 
 constexpr size_t kMaxParts = 8'000'000;  // literals of all conditions together
+constexpr size_t kMaxSettling = 200'000'000;  // literals looked at to find out what never changes
 constexpr size_t kMaxSplit = 64;         // conjunctions of one action that become candidates of their own
 
 using Truth = Instantiation::Truth;
@@ -41,7 +42,7 @@ class FormulaGrounder {
         budget_(source, limits),
         relaxed_(relax(source)),
         types_(source),
-        reachable_(Reachability(relaxed_.source, budget_).run()),
+        reachable_(Reachability(relaxed_.source, budget_, relaxed_.actions()).run()),
         facts_(reachable_.facts),
         current_(&nothing_),
         bind_(
@@ -176,6 +177,7 @@ class FormulaGrounder {
     if (!add_literal(all, {fact, false, false})) return false;
     std::vector<const Literals*> adds;
     for (const GroundEffect& effect : effects) {
+      budget_.step(*current_);
       if (!effect.adds || effect.fact != fact) continue;
       for (const Literals& one : effect.when) {
         if (one.empty() || one == condition) return false;
@@ -242,7 +244,8 @@ class FormulaGrounder {
   // -- what is true or false for ever: facts that no operator left changes, and what follows from them
   void settle() {
     truth_.assign(facts_.size(), Truth::kDepends);
-    for (bool more = true; more;) {
+    size_t work = 0;  // what is left undecided then is merely a flag that never changes
+    for (bool more = true; more && work < kMaxSettling; work += parts_ + facts_.size()) {
       more = false;
       std::vector<bool> added(facts_.size()), deleted(facts_.size());
       for (const Operator& op : operators_) {
@@ -432,24 +435,25 @@ class FormulaGrounder {
   }
   // Deletes first, so that what is added in the same action stays.
   std::vector<Effect> effects(const Operator& op) const {
+    std::vector<uint32_t> added;  // whatever else happens
+    for (const GroundEffect& effect : op.effects)
+      if (effect.adds && constant(effect.when) == Truth::kTrue) added.push_back(effect.fact);
+    std::sort(added.begin(), added.end());
     std::vector<Effect> out;
     for (const bool adds : {false, true}) {
+      std::vector<bool> written(static_cast<size_t>(out_.num_flags));  // without a condition
       for (const GroundEffect& effect : op.effects) {
         const int32_t var = facts_[effect.fact].flag;
         if (effect.adds != adds || var < 0) continue;
-        if (!adds && added_anyway(op, effect.fact)) continue;
-        for (const Conjunction& all : disjunction(effect.when)) {
-          const Effect one{var, false, adds ? 1 : 0, all};
-          if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
+        if (!adds && std::binary_search(added.begin(), added.end(), effect.fact)) continue;
+        for (Conjunction& all : disjunction(effect.when)) {
+          if (all.empty() && written[static_cast<size_t>(var)]) continue;
+          if (all.empty()) written[static_cast<size_t>(var)] = true;
+          out.push_back({var, false, adds ? 1 : 0, std::move(all)});
         }
       }
     }
     return out;
-  }
-  static bool added_anyway(const Operator& op, uint32_t fact) {
-    return std::any_of(op.effects.begin(), op.effects.end(), [&](const GroundEffect& effect) {
-      return effect.adds && effect.fact == fact && constant(effect.when) == Truth::kTrue;
-    });
   }
 
   // -- goals
@@ -504,34 +508,39 @@ class FormulaGrounder {
         for (const Literal& one : conjunction)
           if (const auto found = at.find(flag(one)); found != at.end())
             needs[i].push_back({found->second, one.negated});
-    for (const std::vector<size_t>& component : components(needs)) block(component, all, needs);
+    const std::vector<std::vector<size_t>> blocks = components(needs);
+    std::vector<size_t> block_of(all.size());
+    for (size_t b = 0; b < blocks.size(); ++b)
+      for (const size_t i : blocks[b]) block_of[i] = b;
+    for (const std::vector<size_t>& members : blocks) {
+      bool recursive = members.size() > 1;
+      for (const size_t i : members) {
+        for (const auto& [other, negated] : needs[i]) {
+          if (block_of[other] != block_of[i]) continue;
+          recursive = true;
+          if (negated)
+            fail("axioms are not stratified: " + name(*all[i]) + " depends on not " + name(*all[other]) +
+                 ", and that on " + name(*all[i]));
+        }
+      }
+      block(members, all, recursive);
+    }
     evaluate();
   }
-  void block(const std::vector<size_t>& component, const std::vector<const Definition*>& all,
-             const std::vector<std::vector<std::pair<size_t, bool>>>& needs) {
-    bool recursive = component.size() > 1;
-    for (const size_t i : component) {
-      for (const auto& [other, negated] : needs[i]) {
-        if (std::find(component.begin(), component.end(), other) == component.end()) continue;
-        recursive = true;
-        if (negated)
-          fail("axioms are not stratified: " + name(*all[i]) + " depends on not " + name(*all[other]) +
-               ", and that on " + name(*all[i]));
-      }
-    }
-    if (component.size() > kMaxBlockAxioms)
-      fail(std::to_string(component.size()) + " derived facts depend on each other, at most " +
+  void block(const std::vector<size_t>& members, const std::vector<const Definition*>& all, bool recursive) {
+    if (members.size() > kMaxBlockAxioms)
+      fail(std::to_string(members.size()) + " derived facts depend on each other, at most " +
            std::to_string(kMaxBlockAxioms));
-    for (size_t k = 0; k < component.size(); ++k) {
-      const Definition& one = *all[component[k]];
-      // A block of one that needs itself is written as a block of two, so that it is cleared first.
-      const auto size = static_cast<int32_t>(k == 0 ? component.size() : 0);
-      out_.axioms.push_back({one.flag, disjunction(one.when), size});
-      if (recursive && component.size() == 1) {
-        out_.axioms.back().block = 2;
-        out_.axioms.push_back({one.flag, disjunction(one.when), 0});
-      }
+    for (size_t k = 0; k < members.size(); ++k) {
+      const Definition& one = *all[members[k]];
+      out_.axioms.push_back({one.flag, disjunction(one.when), static_cast<int32_t>(k == 0 ? members.size() : 0)});
     }
+    if (!recursive || members.size() > 1) return;
+    // A fact that needs itself: written twice as a block of two, so that it is cleared first.
+    Axiom again = out_.axioms.back();
+    out_.axioms.back().block = 2;
+    again.block = 0;
+    out_.axioms.push_back(std::move(again));
   }
   const std::string& name(const Definition& one) const { return out_.fluent_names[static_cast<size_t>(one.flag)]; }
 

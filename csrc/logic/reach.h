@@ -121,9 +121,11 @@ struct Reachable {
 // An instance is found once: when the newest of its changing facts is taken from the queue (facts are the queue).
 class Reachability {
  public:
-  Reachability(const Source& source, const Budget& budget)
+  // `kept`: by rule, whether its instances are wanted; none: all are.
+  Reachability(const Source& source, const Budget& budget, std::vector<bool> kept = {})
       : s_(source),
         budget_(budget),
+        kept_(std::move(kept)),
         types_(source),
         changes_(source.predicates.size()),
         triggers_(source.predicates.size()) {}
@@ -297,10 +299,12 @@ class Reachability {
       if (atom.negated && !changes(atom) &&
           found_.facts.find(predicate_of(atom), bound(atom, binding_.data())) != kNoFact)
         return;
-    budget_.instances(found_.instances.size() + 1, rule);
-    found_.instances.push_back({r, static_cast<uint32_t>(found_.objects.size())});
-    found_.objects.insert(found_.objects.end(), binding_.begin(),
-                          binding_.begin() + static_cast<std::ptrdiff_t>(rule.parameters.size()));
+    if (kept_.empty() || kept_[r]) {
+      budget_.instances(found_.instances.size() + 1, rule);
+      found_.instances.push_back({r, static_cast<uint32_t>(found_.objects.size())});
+      found_.objects.insert(found_.objects.end(), binding_.begin(),
+                            binding_.begin() + static_cast<std::ptrdiff_t>(rule.parameters.size()));
+    }
     for (const Atom& atom : rule.adds) {
       budget_.step(rule);
       found_.facts.add(predicate_of(atom), bound(atom, binding_.data()), atom.args.size());
@@ -320,6 +324,7 @@ class Reachability {
 
   const Source& s_;
   const Budget& budget_;
+  std::vector<bool> kept_;
   TypeTable types_;
   std::vector<bool> changes_;  // predicates that some rule adds or deletes
   std::vector<Join> joins_;

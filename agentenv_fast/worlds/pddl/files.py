@@ -17,7 +17,8 @@ from agentenv_fast.worlds.pddl.reader import MAX_BYTES
 from agentenv_fast.worlds.pddl.texts import Grammar, PlainTexts, parse_grammar
 
 SUFFIX = ".pddl"
-_KIND = re.compile(r"^\s*\(\s*define\s*\(\s*(domain|problem)\b", re.IGNORECASE)
+_KIND = re.compile(r"\s*\(\s*define\s*\(\s*(domain|problem)\s+([^\s()]+)", re.IGNORECASE)
+_DOMAIN_OF = re.compile(r"\(\s*:domain\s+([^\s()]+)", re.IGNORECASE)
 _COMMENT = re.compile(r";[^\n]*")
 
 
@@ -36,46 +37,58 @@ class Game:
         return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
 
-def is_domain(path: Path) -> bool:
-    """True for a domain, False for a problem.
+def pair(paths: Sequence[Path], grammar: Path | None = None) -> list[Game]:
+    """The games among PDDL files, in the order of their problems.
 
-    Raises: WorldError for a file that is neither.
+    A problem's domain is, of those in the list with the name that the problem gives, the last one before it, else the
+    first one; without any the `domain.pddl` in the problem's own folder.
+
+    Raises: WorldError for a file that is neither, a domain without problems, a problem without a domain.
     """
+    named = [(path, *_named(path)) for path in paths]
+    problems = [path for path, kind, _ in named if kind == "problem"]
+    if not problems:
+        raise WorldError(
+            f"{paths[0]}: a domain alone is no game; name its problems too: "
+            'ae.load("domain.pddl", problem="p*.pddl")'
+        )
+    games = []
+    for at, (path, kind, wanted) in enumerate(named):
+        if kind == "domain":
+            continue
+        fitting = [(i, p) for i, (p, k, name) in enumerate(named) if k == "domain" and name == wanted]
+        before = [p for i, p in fitting if i < at]
+        beside = path.with_name("domain.pddl")
+        if fitting:
+            domain = before[-1] if before else fitting[0][1]
+        elif beside.is_file():
+            domain = beside
+        else:
+            raise WorldError(
+                f"{path}: a problem of domain {wanted}, which is not among the files; name its file too, "
+                "or put it beside as domain.pddl"
+            )
+        games.append(Game(path, domain, grammar))
+    return games
+
+
+def is_domain(path: Path) -> bool:
+    """Raises: WorldError for a file that is neither a domain nor a problem."""
+    return _named(path)[0] == "domain"
+
+
+def _named(path: Path) -> tuple[str, str]:
+    """("domain", its name) or ("problem", the name of its domain), as far as a quick look tells."""
     text = _COMMENT.sub("", _text(path))
     found = _KIND.match(text)
     if found is None:
         raise WorldError(
             f"{path}:1:1: neither (define (domain ...) ...) nor (define (problem ...) ...): is this PDDL?"
         )
-    return found[1].lower() == "domain"
-
-
-def pair(paths: Sequence[Path], grammar: Path | None = None) -> list[Game]:
-    """The games among PDDL files: a domain is for the problems behind it in the list (for those before it, if it is
-    the only one), else the `domain.pddl` in the problem's own folder.
-
-    Raises: WorldError for a domain without problems, or a problem without a domain.
-    """
-    domains = {path: None for path in paths if is_domain(path)}
-    problems = [path for path in paths if path not in domains]
-    if domains and not problems:
-        raise WorldError(
-            f"{next(iter(domains))}: a domain alone is no game; name its problems too: "
-            'ae.load("domain.pddl", problem="p*.pddl")'
-        )
-    current = next(iter(domains)) if len(domains) == 1 else None
-    games = []
-    for path in paths:
-        if path in domains:
-            current = path
-            continue
-        domain = current or path.with_name("domain.pddl")
-        if current is None and not domain.is_file():
-            raise WorldError(
-                f"{path}: a problem without its domain; name it too, or put it beside as domain.pddl"
-            )
-        games.append(Game(path, domain, grammar))
-    return games
+    if found[1].lower() == "domain":
+        return "domain", found[2].lower()
+    of = _DOMAIN_OF.search(text)
+    return "problem", of[1].lower() if of else ""
 
 
 def compile_problem(game: Game) -> bytes:

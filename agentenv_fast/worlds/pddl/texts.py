@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Mapping
@@ -144,9 +145,26 @@ class PlainTexts:
         frame.section(Section.OBJECTIVE).lit(f"Goal: {goal}\n").section(Section.END)
         _if_won(frame, grammar.won + "\n")
         builder.frame = frame.index
-        lowering.extra["objective"] = goal
+        lowering.extra |= {"objective": goal, **self._words(lowering)}
 
     # -- helpers
+    def _words(self, lowering: Lowering) -> dict[str, Any]:
+        """Names, verbs and templates of commands, as `infos` knows them from TextWorld."""
+        domain, objects = lowering.domain, lowering.problem.objects
+        shown = [(self.grammar.objects.get(name, name), one.types[0]) for name, one in objects.items()]
+        templates: set[str] = set()
+        for rule, action in zip(lowering.builder.rules, domain.actions.values(), strict=True):
+            for types in itertools.islice(itertools.product(*(p.types for p in action.parameters)), 64):
+                pieces = (p if isinstance(p, str) else f"{{{types[p]}}}" for p in rule["command"])
+                templates.add("".join(pieces))
+        return {
+            "entities": [name for name, _ in shown],
+            "typed_entities": shown,
+            "types": {name: list(parents) for name, parents in domain.types.items()},
+            "command_templates": sorted(templates),
+            "verbs": sorted({template.split(" ")[0] for template in templates}),
+        }
+
     def _check_names(self, lowering: Lowering) -> None:
         """What the grammar names must exist, else it would be ignored silently."""
         for key, known in (

@@ -27,7 +27,11 @@ def _between_letters(text: str, i: int) -> bool:
 
 
 def _possessive_start(text: str, i: int) -> bool:
-    return (i == 0 or text[i - 1] == "]") and text[i + 1 : i + 2] == "s" and text[i + 2 : i + 3] in ("", " ", "[")
+    return (
+        (i == 0 or text[i - 1] == "]")
+        and text[i + 1 : i + 2] == "s"
+        and text[i + 2 : i + 3] in ("", " ", "[")
+    )
 
 
 def line_breaks(text: str) -> str:

@@ -268,7 +268,9 @@ class _Reader:
             renamed = Predicate(part.name, tuple(mapping.get(a, a) for a in part.args))
             out += self._expand(renamed, depth + 1)
             if len(out) > MAX_EXPANDED:
-                raise WorldError(f"KB.logic: {predicate}: aliases that stand for more than {MAX_EXPANDED} facts")
+                raise WorldError(
+                    f"KB.logic: {predicate}: aliases that stand for more than {MAX_EXPANDED} facts"
+                )
         return out
 
 
