@@ -20,9 +20,7 @@ bool add_literal(Literals& all, Literal one) {
     all.insert(at, one);
     return true;
   }
-  if (at->negated != one.negated) return false;
-  at->hidden = at->hidden && one.hidden;
-  return true;
+  return at->negated == one.negated;
 }
 
 namespace {
@@ -33,9 +31,7 @@ bool merge(Literals& all, const Literals& more) {
 constexpr size_t kMaxCompared = 2000;  // conjunctions that are compared pair by pair
 
 bool implies(const Literals& more, const Literals& less) {
-  return std::includes(more.begin(), more.end(), less.begin(), less.end(), [](const Literal& a, const Literal& b) {
-    return std::pair(a.fact, a.negated) < std::pair(b.fact, b.negated);
-  });
+  return std::includes(more.begin(), more.end(), less.begin(), less.end());
 }
 
 }  // namespace
@@ -57,15 +53,15 @@ void drop_implied(Normal& normal) {
   normal = std::move(kept);
 }
 
-Normal Normaliser::normal(const GroundFormula& formula) {
+Normal Normaliser::normal(const GroundFormula& formula, size_t most_terms) {
   switch (formula.kind) {
     case GroundFormula::Kind::kLiteral: return {{formula.literal}};
-    case GroundFormula::Kind::kAnd: return conjunction(formula);
+    case GroundFormula::Kind::kAnd: return conjunction(formula, most_terms);
     case GroundFormula::Kind::kOr: break;
   }
   Normal out;
   for (const GroundFormula& part : formula.parts) {
-    for (Literals& one : normal(part)) {
+    for (Literals& one : normal(part, most_terms)) {
       spend_(one.size() + 1);
       if (one.empty()) return {{}};
       out.push_back(std::move(one));
@@ -74,11 +70,11 @@ Normal Normaliser::normal(const GroundFormula& formula) {
   return out;
 }
 
-Normal Normaliser::conjunction(const GroundFormula& formula) {
+Normal Normaliser::conjunction(const GroundFormula& formula, size_t most_terms) {
   Literals common;
   std::vector<Normal> choices;
   for (const GroundFormula& part : formula.parts) {
-    Normal one = normal(part);
+    Normal one = normal(part, most_terms);
     if (one.empty()) return {};
     if (one.size() == 1) {
       spend_(one[0].size() + 1);
@@ -87,15 +83,15 @@ Normal Normaliser::conjunction(const GroundFormula& formula) {
       choices.push_back(std::move(one));
     }
   }
+  return product(std::move(common), std::move(choices), most_terms);
+}
+
+Normal Normaliser::product(Literals common, std::vector<Normal> choices, size_t most_terms) {
   std::stable_sort(choices.begin(), choices.end(),
                    [](const Normal& a, const Normal& b) { return a.size() < b.size(); });
-  Normal out{common};
+  Normal out{std::move(common)};
   for (Normal& choice : choices) {
-    const auto opaque = [](const Literals& all) {
-      return std::any_of(all.begin(), all.end(), [](const Literal& l) { return l.hidden; });
-    };
-    const size_t most = std::any_of(choice.begin(), choice.end(), opaque) ? kMaxHiddenTerms : kMaxTerms;
-    if (out.size() * choice.size() > most && choices.size() > 1) choice = {{auxiliary(std::move(choice))}};
+    if (out.size() * choice.size() > most_terms && choices.size() > 1) choice = {{auxiliary(std::move(choice))}};
     Normal next;
     for (const Literals& left : out) {
       for (const Literals& right : choice) {
@@ -113,7 +109,15 @@ Literal Normaliser::auxiliary(Normal normal) {
   std::sort(normal.begin(), normal.end());
   const auto [at, is_new] = known_.try_emplace(normal, kFirstAuxiliary + static_cast<uint32_t>(auxiliaries_.size()));
   if (is_new) auxiliaries_.push_back(std::move(normal));
-  return {at->second, false, true};
+  return {at->second, false};
+}
+
+uint64_t free_variables(const Formula& formula, size_t in_scope) {
+  uint64_t out = 0;
+  for (const int32_t term : formula.args)
+    if (term >= 0 && static_cast<size_t>(term) < in_scope) out |= uint64_t{1} << term;
+  for (const Formula& part : formula.parts) out |= free_variables(part, in_scope);
+  return out;
 }
 
 // ---- Binding --------------------------------------------------------------------------------------------------------
@@ -133,30 +137,52 @@ uint32_t Instantiation::fact(int32_t predicate, const std::vector<int32_t>& args
 }
 
 GroundFormula Instantiation::bind(const Formula& formula, std::vector<uint16_t>& binding, bool negated,
-                                  bool hidden) const {
+                                  const Opaque& opaque) const {
   step_();
   switch (formula.kind) {
-    case Formula::Kind::kNot: return bind(formula.parts[0], binding, !negated, hidden);
+    case Formula::Kind::kNot: return bind(formula.parts[0], binding, !negated, opaque);
     case Formula::Kind::kAnd:
-    case Formula::Kind::kOr: return junction(formula, binding, negated, hidden);
+    case Formula::Kind::kOr: return junction(formula, binding, negated, opaque);
     case Formula::Kind::kExists:
-    case Formula::Kind::kForall: return quantified(formula, binding, negated, hidden);
+    case Formula::Kind::kForall: return quantified(formula, binding, negated, opaque);
     case Formula::Kind::kEqual:
       return GroundFormula::constant((object(formula.args[0], binding) == object(formula.args[1], binding)) != negated);
     case Formula::Kind::kAtom: break;
   }
-  return literal(formula, binding, negated, hidden);
+  return literal(formula, binding, negated);
 }
 
-GroundFormula Instantiation::literal(const Formula& formula, const std::vector<uint16_t>& binding, bool negated,
-                                     bool hidden) const {
+GroundFormula Instantiation::literal(const Formula& formula, const std::vector<uint16_t>& binding, bool negated) const {
   const uint32_t id = fact(formula.predicate, formula.args, binding);
   switch (decide_(id)) {
     case Truth::kTrue: return GroundFormula::constant(!negated);
     case Truth::kFalse: return GroundFormula::constant(negated);
     case Truth::kDepends: break;
   }
-  return {GroundFormula::Kind::kLiteral, {id, negated, hidden}, {}};
+  return {GroundFormula::Kind::kLiteral, {id, negated}, {}};
+}
+
+bool Instantiation::possible(const Formula& formula, std::vector<uint16_t>& binding, bool negated) const {
+  step_();
+  const auto part = [&](const Formula& one) { return possible(one, binding, negated); };
+  switch (formula.kind) {
+    case Formula::Kind::kNot: return possible(formula.parts[0], binding, !negated);
+    case Formula::Kind::kAnd:
+    case Formula::Kind::kOr:
+      return (formula.kind == Formula::Kind::kAnd) != negated
+                 ? std::all_of(formula.parts.begin(), formula.parts.end(), part)
+                 : std::any_of(formula.parts.begin(), formula.parts.end(), part);
+    case Formula::Kind::kExists:
+    case Formula::Kind::kForall: {
+      if ((formula.kind == Formula::Kind::kForall) != negated) return true;
+      bool found = false;
+      for_all(formula.types, binding, [&] { found = found || possible(formula.parts[0], binding, negated); });
+      return found;
+    }
+    case Formula::Kind::kEqual: return negated || object(formula.args[0], binding) == object(formula.args[1], binding);
+    case Formula::Kind::kAtom: break;
+  }
+  return negated || fact(formula.predicate, formula.args, binding) != kNoFact;
 }
 
 namespace {
@@ -179,20 +205,21 @@ bool append(GroundFormula& whole, GroundFormula part) {
 }  // namespace
 
 GroundFormula Instantiation::junction(const Formula& formula, std::vector<uint16_t>& binding, bool negated,
-                                      bool hidden) const {
+                                      const Opaque& opaque) const {
   GroundFormula out = GroundFormula::constant((formula.kind == Formula::Kind::kAnd) != negated);
   for (const Formula& part : formula.parts)
-    if (!append(out, bind(part, binding, negated, hidden))) return out;
+    if (!append(out, bind(part, binding, negated, opaque))) return out;
   return out;
 }
 
 GroundFormula Instantiation::quantified(const Formula& formula, std::vector<uint16_t>& binding, bool negated,
-                                        bool hidden) const {
+                                        const Opaque& opaque) const {
   const bool all = (formula.kind == Formula::Kind::kForall) != negated;
+  if (all && opaque) return opaque(formula, binding, negated);
   GroundFormula out = GroundFormula::constant(all);
   bool open = true;
   for_all(formula.types, binding, [&] {
-    if (open) open = append(out, bind(formula.parts[0], binding, negated, hidden || all));
+    if (open) open = append(out, bind(formula.parts[0], binding, negated, opaque));
   });
   return out;
 }

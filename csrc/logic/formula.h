@@ -18,14 +18,13 @@ bool is_first_order(const Source& source);
 Ground ground_formulas(const Source& source, const GroundLimits& limits);
 
 // ---- Ground formulas ------------------------------------------------------------------------------------------------
-// A literal over a fact of the table, or (from kFirstAuxiliary) over a condition that got a flag of its own.
+// A literal over a fact of the table; from kFirstAuxiliary over a condition that got a flag of its own; from
+// kFirstOpaque over a `forall` that is not looked into (see Instantiation::Opaque).
 constexpr uint32_t kFirstAuxiliary = 1u << 30;
+constexpr uint32_t kFirstOpaque = 1u << 31;
 struct Literal {
   uint32_t fact = 0;
   bool negated = false;
-  // It comes from under a `forall`. Fast Downward sees such a condition as one opaque derived fact, so it must not be
-  // used to find out that an operator does nothing.
-  bool hidden = false;
 
   bool operator==(const Literal&) const = default;
   auto operator<=>(const Literal&) const = default;
@@ -45,6 +44,9 @@ struct GroundFormula {
   bool is_false() const { return kind == Kind::kOr && parts.empty(); }
 };
 
+// The variables of a formula that it does not bind itself, as a mask of the first 64.
+uint64_t free_variables(const Formula& formula, size_t in_scope);
+
 // Adds a literal to a conjunction. False: it contradicts one that is there.
 bool add_literal(Literals& all, Literal one);
 // Leaves out conjunctions that another one implies.
@@ -54,15 +56,16 @@ void drop_implied(Normal& normal);
 // (an auxiliary condition), the same part the same flag.
 class Normaliser {
  public:
-  static constexpr size_t kMaxTerms = 1024;       // conjunctions that `and` over `or` may multiply out into
-  static constexpr size_t kMaxHiddenTerms = 8;    // the same under a `forall`
   explicit Normaliser(std::function<void(size_t)> spend) : spend_(std::move(spend)) {}
 
-  Normal normal(const GroundFormula& formula);
+  // `most_terms`: conjunctions that an `and` over `or` may multiply out into.
+  Normal normal(const GroundFormula& formula, size_t most_terms);
+  // All of them at once.
+  Normal product(Literals common, std::vector<Normal> choices, size_t most_terms);
   const std::vector<Normal>& auxiliaries() const { return auxiliaries_; }  // by number, kFirstAuxiliary is 0
 
  private:
-  Normal conjunction(const GroundFormula& formula);
+  Normal conjunction(const GroundFormula& formula, size_t most_terms);
   Literal auxiliary(Normal normal);
 
   std::function<void(size_t)> spend_;  // called with the literals that are written; throws when it is too much
@@ -76,12 +79,17 @@ class Instantiation {
  public:
   enum class Truth : uint8_t { kTrue, kFalse, kDepends };
   using Decide = std::function<Truth(uint32_t)>;
+  // What stands for a `forall` (or a negated `exists`), which is `formula` under this binding.
+  using Opaque = std::function<GroundFormula(const Formula&, std::vector<uint16_t>&, bool negated)>;
   Instantiation(const Source& source, const FactTable& facts, const TypeTable& types, Decide decide,
                 std::function<void()> step);
 
   // `binding`: the objects of the variables in scope; grows and shrinks while quantifiers are expanded.
+  // Without `opaque` a `forall` is written out.
   GroundFormula bind(const Formula& formula, std::vector<uint16_t>& binding, bool negated = false,
-                     bool hidden = false) const;
+                     const Opaque& opaque = nullptr) const;
+  // Whether it could hold if every fact reached held, and none of them whenever that is needed.
+  bool possible(const Formula& formula, std::vector<uint16_t>& binding, bool negated) const;
   uint16_t object(int32_t term, const std::vector<uint16_t>& binding) const {
     return term >= 0 ? binding[static_cast<size_t>(term)] : static_cast<uint16_t>(-1 - term);
   }
@@ -100,9 +108,11 @@ class Instantiation {
   }
 
  private:
-  GroundFormula literal(const Formula& formula, const std::vector<uint16_t>& binding, bool negated, bool hidden) const;
-  GroundFormula junction(const Formula& formula, std::vector<uint16_t>& binding, bool negated, bool hidden) const;
-  GroundFormula quantified(const Formula& formula, std::vector<uint16_t>& binding, bool negated, bool hidden) const;
+  GroundFormula literal(const Formula& formula, const std::vector<uint16_t>& binding, bool negated) const;
+  GroundFormula junction(const Formula& formula, std::vector<uint16_t>& binding, bool negated,
+                         const Opaque& opaque) const;
+  GroundFormula quantified(const Formula& formula, std::vector<uint16_t>& binding, bool negated,
+                           const Opaque& opaque) const;
 
   const Source& s_;
   const FactTable& facts_;

@@ -11,6 +11,8 @@ namespace {
 constexpr size_t kMaxParts = 8'000'000;  // literals of all conditions together
 constexpr size_t kMaxSettling = 200'000'000;  // literals looked at to find out what never changes
 constexpr size_t kMaxSplit = 64;         // conjunctions of one action that become candidates of their own
+constexpr size_t kMaxTerms = 1024;       // that a precondition or the condition of an effect may multiply out into
+constexpr size_t kMaxOtherTerms = 8;     // the same of goals, derived facts, and what a `forall` stands for
 
 using Truth = Instantiation::Truth;
 
@@ -47,7 +49,8 @@ class FormulaGrounder {
         current_(&nothing_),
         bind_(
             source, facts_, types_, [this](uint32_t id) { return reached(id); }, [this] { budget_.step(*current_); }),
-        normal_([this](size_t literals) { spend(literals); }) {}
+        normal_([this](size_t literals) { spend(literals); }),
+        opaque_([this](const Formula& f, std::vector<uint16_t>& b, bool negated) { return opaque(f, b, negated); }) {}
 
   Ground run() {
     find_fluents();
@@ -87,7 +90,41 @@ class FormulaGrounder {
   static std::string place(const std::string& where) { return where.empty() ? "" : where + ": "; }
 
   Normal normal(const Formula& formula, std::vector<uint16_t>& binding) {
-    return normal_.normal(bind_.bind(formula, binding));
+    return normal_.normal(bind_.bind(formula, binding), kMaxOtherTerms);
+  }
+
+  // A condition as Fast Downward sees it when it decides whether an operator does something. For it a `forall` is the
+  // negation of a derived fact, whatever is in it, as long as it explores a way in which that fact could come about.
+  Normal view(const Formula& formula, std::vector<uint16_t>& binding) {
+    return normal_.normal(bind_.bind(formula, binding, false, opaque_), kMaxTerms);
+  }
+  GroundFormula opaque(const Formula& formula, std::vector<uint16_t>& binding, bool negated) {
+    bool refutable = false;
+    bind_.for_all(formula.types, binding,
+                  [&] { refutable = refutable || bind_.possible(formula.parts[0], binding, !negated); });
+    if (!refutable) return GroundFormula::constant(true);
+    std::pair key{&formula, std::vector<uint16_t>{static_cast<uint16_t>(negated)}};
+    const uint64_t free = free_variables(formula, binding.size());
+    for (size_t v = 0; v < binding.size(); ++v)
+      if ((free >> v) & 1) key.second.push_back(binding[v]);
+    const auto [at, is_new] = opaque_of_.try_emplace(std::move(key), static_cast<uint32_t>(opaques_.size()));
+    if (is_new) opaques_.push_back(normal_.normal(bind_.bind(formula, binding, negated), kMaxOtherTerms));
+    return {GroundFormula::Kind::kLiteral, {kFirstOpaque + at->second, false}, {}};
+  }
+  // A view with every `forall` replaced by what it says.
+  Normal resolved(const Normal& view) {
+    Normal out;
+    for (const Literals& all : view) {
+      Literals common;
+      std::vector<Normal> choices;
+      for (const Literal& one : all) {
+        if (one.fact < kFirstOpaque) common.push_back(one);
+        else choices.push_back(opaques_[one.fact - kFirstOpaque]);
+      }
+      for (Literals& one : normal_.product(std::move(common), std::move(choices), kMaxOtherTerms))
+        out.push_back(std::move(one));
+    }
+    return out;
   }
 
   // -- derived facts
@@ -135,28 +172,27 @@ class FormulaGrounder {
     current_ = &s_.rules[rule];
     Operator op;
     op.rule = rule;
-    op.when = normal(current_->precondition, binding);
+    op.when = view(current_->precondition, binding);
     if (op.when.empty()) return;
     for (const LiftedEffect& effect : current_->effects)
       bind_.for_all(effect.types, binding, [&] { add_effect(effect, binding, op.effects); });
     std::erase_if(op.when, [&](const Literals& all) { return !does_something(all, op.effects); });
+    op.when = resolved(op.when);
     if (op.when.empty()) return;
+    for (GroundEffect& effect : op.effects) effect.when = resolved(effect.when);
     op.binding = std::move(binding);
     operators_.push_back(std::move(op));
   }
   void add_effect(const LiftedEffect& effect, std::vector<uint16_t>& binding, std::vector<GroundEffect>& out) {
     const uint32_t id = bind_.fact(effect.fact.predicate, effect.fact.args, binding);
     if (id == kNoFact) return;  // a delete of what is never true, or an add under a condition that never holds
-    Normal when = normal(effect.when, binding);
+    Normal when = view(effect.when, binding);
     if (!when.empty()) out.push_back({id, !effect.fact.negated, std::move(when)});
   }
 
   // Whether Fast Downward keeps an operator with this precondition: some effect might change something, as far as the
   // precondition and the effects' conditions tell (translate.py, build_sas_operator, all variables binary).
-  bool does_something(const Literals& precondition, const std::vector<GroundEffect>& effects) {
-    Literals known;
-    for (const Literal& one : precondition)
-      if (!one.hidden) known.push_back(one);
+  bool does_something(const Literals& known, const std::vector<GroundEffect>& effects) {
     for (const GroundEffect& effect : effects) {
       const bool done = std::any_of(known.begin(), known.end(), [&](const Literal& l) {
         return l.fact == effect.fact && l.negated == !effect.adds;
@@ -170,11 +206,11 @@ class FormulaGrounder {
     return false;
   }
   static bool joined(Literals& all, const Literals& more) {
-    return std::all_of(more.begin(), more.end(), [&](const Literal& l) { return l.hidden || add_literal(all, l); });
+    return std::all_of(more.begin(), more.end(), [&](const Literal& l) { return add_literal(all, l); });
   }
   // A delete counts where the fact was true and none of the action's adds of it takes place.
   bool survives(uint32_t fact, Literals all, const Literals& condition, const std::vector<GroundEffect>& effects) {
-    if (!add_literal(all, {fact, false, false})) return false;
+    if (!add_literal(all, {fact, false})) return false;
     std::vector<const Literals*> adds;
     for (const GroundEffect& effect : effects) {
       budget_.step(*current_);
@@ -192,7 +228,7 @@ class FormulaGrounder {
       budget_.step(*current_);
       one.negated = !one.negated;
       Literals more = all;
-      if ((one.hidden || add_literal(more, one)) && refuted(adds, from + 1, more)) return true;
+      if (add_literal(more, one) && refuted(adds, from + 1, more)) return true;
     }
     return false;
   }
@@ -706,6 +742,9 @@ class FormulaGrounder {
   const Rule* current_;  // whose work it is, for errors
   Instantiation bind_;
   Normaliser normal_;
+  Instantiation::Opaque opaque_;
+  std::map<std::pair<const Formula*, std::vector<uint16_t>>, uint32_t> opaque_of_;
+  std::vector<Normal> opaques_;  // what each stands for
   size_t parts_ = 0, sentences_written_ = 0;
   std::vector<bool> fluent_, is_derived_;  // by predicate
   std::vector<Operator> operators_;

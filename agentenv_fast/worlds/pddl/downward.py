@@ -69,7 +69,8 @@ class Downward:
         self.close()
 
     def close(self) -> None:
-        self._module.close_lib(self._lib)
+        """Frees the task. The library stays loaded: a process that unloads two of them crashes at its end."""
+        self._lib.cleanup()
 
     def restart(self) -> None:
         self._lib.load_sas(self.sas.encode())

@@ -39,7 +39,24 @@ MAX_DECLARED = 4_000  # types, predicates, actions
 MAX_EFFECTS = 4_096  # of one action, after `and`, `when` and `forall` are taken apart
 
 REQUIREMENTS = frozenset(
-    [":strips", ":typing", ":negative-preconditions", ":disjunctive-preconditions", ":equality", ":existential-preconditions", ":universal-preconditions", ":quantified-preconditions", ":conditional-effects", ":adl", ":derived-predicates", ":action-costs", ":fluents", ":numeric-fluents", ":ucpop", ":domain-axioms"]
+    [
+        ":strips",
+        ":typing",
+        ":negative-preconditions",
+        ":disjunctive-preconditions",
+        ":equality",
+        ":existential-preconditions",
+        ":universal-preconditions",
+        ":quantified-preconditions",
+        ":conditional-effects",
+        ":adl",
+        ":derived-predicates",
+        ":action-costs",
+        ":fluents",
+        ":numeric-fluents",
+        ":ucpop",
+        ":domain-axioms",
+    ]
 )
 REFUSED_SECTIONS = {
     ":durative-action": "durative actions",

@@ -1,0 +1,16 @@
+; Blocks with a derived, recursive `above`, its negation in preconditions, and a derived predicate over types.
+(define (domain above)
+  (:requirements :adl :derived-predicates)
+  (:types block table - support)
+  (:predicates (on ?x - block ?y - support) (above ?x - block ?y - support) (clear ?x - support) (crowded))
+  (:derived (above ?x - block ?y - support)
+    (or (on ?x ?y) (exists (?z - block) (and (on ?x ?z) (above ?z ?y)))))
+  (:derived (clear ?x - block) (not (exists (?y - block) (on ?y ?x))))
+  (:derived (clear ?x - table) (not (crowded)))
+  (:derived (crowded) (exists (?x ?y ?z - block ?t - table)
+    (and (on ?x ?t) (on ?y ?t) (on ?z ?t) (not (= ?x ?y)) (not (= ?y ?z)) (not (= ?x ?z)))))
+  (:action move
+    :parameters (?x - block ?from ?to - support)
+    :precondition (and (on ?x ?from) (clear ?x) (clear ?to) (not (= ?x ?to)) (not (= ?from ?to))
+      (or (not (above ?x ?to)) (not (exists (?b - block) (= ?b ?to)))))
+    :effect (and (not (on ?x ?from)) (on ?x ?to))))

@@ -1,0 +1,5 @@
+(define (problem four-blocks)
+  (:domain above)
+  (:objects a b c d - block desk - table)
+  (:init (on a b) (on b desk) (on c d) (on d desk))
+  (:goal (and (above d a) (above a c) (not (above b d)))))

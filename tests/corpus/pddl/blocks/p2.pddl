@@ -1,0 +1,5 @@
+(define (problem reverse-five)
+  (:domain blocks)
+  (:objects a b c d e - block)
+  (:init (ontable e) (on d e) (on c d) (on b c) (on a b) (clear a) (handempty))
+  (:goal (and (on e d) (on d c) (on c b) (on b a))))

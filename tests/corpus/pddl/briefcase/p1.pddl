@@ -1,0 +1,5 @@
+(define (problem paycheck)
+  (:domain briefcase)
+  (:objects paycheck dictionary pen - portable home office bank - location)
+  (:init (at paycheck home) (at dictionary home) (at pen office) (is-at home) (in paycheck))
+  (:goal (and (at dictionary office) (at paycheck bank) (is-at home) (not (in pen)) (at pen home))))

@@ -1,0 +1,5 @@
+(define (problem two-friends)
+  (:domain cafe)
+  (:objects ann bob eve - guest t1 t2 - table soup - hot-dish cake - cold-dish)
+  (:init (free t1) (free t2) (wants ann soup) (wants bob cake) (wants eve soup) (friends ann bob))
+  (:goal (and (forall (?g - guest) (paid ?g)) (imply (dirty t1) (dirty t2)) (exists (?t - table) (not (dirty ?t))))))

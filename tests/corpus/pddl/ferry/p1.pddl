@@ -1,0 +1,5 @@
+(define (problem three-cars)
+  (:domain ferry)
+  (:objects a b c - car north south - port)
+  (:init (at-ferry south) (at a north) (at b north) (at c south))
+  (:goal (and (at a south) (at b south) (at c north))))

@@ -1,0 +1,7 @@
+(define (problem four-balls)
+  (:domain gripper)
+  (:objects rooma roomb roomc ball1 ball2 ball3 ball4 left right)
+  (:init (room rooma) (room roomb) (room roomc) (ball ball1) (ball ball2) (ball ball3) (ball ball4)
+         (gripper left) (gripper right) (at-robby roomc) (free left) (free right)
+         (at ball1 rooma) (at ball2 rooma) (at ball3 roomb) (at ball4 roomb))
+  (:goal (and (at ball1 roomb) (at ball2 roomb) (at ball3 rooma) (at ball4 roomc))))

@@ -1,0 +1,6 @@
+(define (problem three-by-two)
+  (:domain lights)
+  (:objects a b c d e f - lamp)
+  (:init (beside a b) (beside b a) (beside b c) (beside c b) (beside d e) (beside e d) (beside e f) (beside f e)
+         (beside a d) (beside d a) (beside b e) (beside e b) (beside c f) (beside f c) (lit a) (lit e) (lit f))
+  (:goal (forall (?l - lamp) (not (lit ?l)))))

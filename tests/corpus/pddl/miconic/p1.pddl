@@ -1,0 +1,6 @@
+(define (problem a-vip-and-a-guest)
+  (:domain miconic)
+  (:objects boss - vip pat - guest f0 f1 f2 - floor)
+  (:init (above f0 f1) (above f0 f2) (above f1 f2) (origin boss f1) (destin boss f0) (origin pat f0) (destin pat f2)
+         (lift-at f0))
+  (:goal (forall (?p - passenger) (served ?p))))

@@ -1,0 +1,7 @@
+(define (problem a-loner-needs-an-attendant)
+  (:domain miconic)
+  (:objects boss - vip shy - loner aid - attendant rush - nonstop pat - guest f0 f1 f2 f3 - floor)
+  (:init (above f0 f1) (above f0 f2) (above f0 f3) (above f1 f2) (above f1 f3) (above f2 f3)
+         (origin boss f2) (destin boss f1) (origin shy f1) (destin shy f3) (origin aid f1) (destin aid f3)
+         (origin rush f3) (destin rush f0) (origin pat f0) (destin pat f1) (no-access pat f3) (lift-at f0))
+  (:goal (forall (?p - passenger) (served ?p))))

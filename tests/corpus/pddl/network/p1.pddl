@@ -1,0 +1,6 @@
+(define (problem a-ring)
+  (:domain network)
+  (:objects plant a b c d - node s1 s2 s3 - switch)
+  (:init (source plant) (line plant a s1) (wire a b) (line b c s2) (line c plant s3) (wire c d) (closed s1) (closed s2)
+         (burnt c))
+  (:goal (and (forall (?n - node) (fed ?n)) (not (closed s2)))))

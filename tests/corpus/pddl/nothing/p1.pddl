@@ -1,0 +1,5 @@
+(define (problem three-things)
+  (:domain nothing)
+  (:objects a b c - thing)
+  (:init (p a) (q b) (r a b) (r b b) (r c a) (static a) (always a) (always b))
+  (:goal (and (q a) (q c) (not (p b)))))

@@ -1,0 +1,5 @@
+(define (problem two-parts)
+  (:domain paint)
+  (:objects rod plate - part sprayer - machine green - colour)
+  (:init (has-paint sprayer red) (has-paint sprayer green) (has-paint lathe blue) (painted plate green))
+  (:goal (and (painted rod blue) (round rod) (or (painted plate red) (and (smooth plate) (not (hot plate)))))))

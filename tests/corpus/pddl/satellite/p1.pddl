@@ -1,0 +1,6 @@
+(define (problem two-images)
+  (:domain satellite)
+  (:objects s1 - satellite i1 i2 - instrument star moon sun - direction xray photo - mode)
+  (:init (on-board i1 s1) (on-board i2 s1) (supports i1 xray) (supports i2 photo) (supports i2 xray) (power-avail s1)
+         (pointing s1 sun) (calibration-target i1 star) (calibration-target i2 moon))
+  (:goal (and (have-image star photo) (have-image moon xray) (pointing s1 sun))))

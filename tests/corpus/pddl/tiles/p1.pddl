@@ -1,0 +1,7 @@
+(define (problem five-tiles)
+  (:domain tiles)
+  (:objects t1 t2 t3 t4 t5 - tile c1 c2 c3 c4 c5 c6 - cell)
+  (:init (beside c1 c2) (beside c2 c1) (beside c2 c3) (beside c3 c2) (beside c4 c5) (beside c5 c4) (beside c5 c6)
+         (beside c6 c5) (beside c1 c4) (beside c4 c1) (beside c2 c5) (beside c5 c2) (beside c3 c6) (beside c6 c3)
+         (at t4 c1) (at t1 c2) (at t2 c3) (at t5 c4) (at t3 c5) (blank c6))
+  (:goal (and (at t1 c1) (at t2 c2) (at t3 c3) (at t4 c4) (at t5 c5))))

@@ -1,0 +1,8 @@
+(define (problem three-towns)
+  (:domain transport)
+  (:objects t1 t2 t3 - location van - vehicle p1 p2 - package c0 c1 - capacity)
+  (:init (= (total-cost) 0) (road t1 t2) (= (road-length t1 t2) 30) (road t2 t1) (= (road-length t2 t1) 30)
+         (road t2 t3) (= (road-length t2 t3) 5) (road t3 t2) (= (road-length t3 t2) 5)
+         (at van t3) (capacity van c1) (capacity-predecessor c0 c1) (at p1 t1) (at p2 t2))
+  (:goal (and (at p1 t3) (at p2 t3)))
+  (:metric minimize (total-cost)))

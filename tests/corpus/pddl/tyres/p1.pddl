@@ -1,0 +1,5 @@
+(define (problem flat)
+  (:domain tyres)
+  (:objects old new - wheel axle - hub)
+  (:init (in jack boot) (in pump boot) (in wrench boot) (in new boot) (tight axle) (on old axle) (on-ground axle))
+  (:goal (and (on new axle) (inflated new) (tight axle) (on-ground axle) (in old boot))))

@@ -1,0 +1,6 @@
+(define (problem a-cross)
+  (:domain visit)
+  (:objects m n e s w - place)
+  (:init (connected m n) (connected n m) (connected m e) (connected e m) (connected m s) (connected s m)
+         (connected m w) (connected w m) (connected m m) (at-robot m))
+  (:goal (forall (?p - place) (visited ?p))))
