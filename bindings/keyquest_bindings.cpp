@@ -13,6 +13,7 @@
 #include "core/text.h"
 #include "errors.h"
 #include "exec/thread_pool.h"
+#include "logic/coinhunt.h"
 #include "logic/keyquest.h"
 #include "logic/program.h"
 
@@ -50,24 +51,9 @@ Family family(const std::string& name, const py::dict& from) {
   Family out{name, {}, {}};
   py::dict params = py::reinterpret_steal<py::dict>(PyDict_Copy(from.ptr()));
   if (name == "keyquest-v0") {
-    auto& p = out.keyquest;
-    take(params, "rooms", p.rooms);
-    take(params, "doors", p.doors);
-    take(params, "locked_doors", p.locked_doors);
-    take(params, "containers", p.containers);
-    take(params, "locked_containers", p.locked_containers);
-    take(params, "supporters", p.supporters);
-    take(params, "goals", p.goals);
-    take(params, "distractors", p.distractors);
-    take(params, "min_oracle", p.min_oracle);
-    take(params, "max_oracle", p.max_oracle);
-    take(params, "max_episode_steps", p.max_episode_steps);
+    for (const auto& number : logic::kKeyquestNumbers) take(params, number.name, out.keyquest.*number.value);
   } else if (name == "coinhunt-v0") {
-    auto& p = out.coinhunt;
-    take(params, "rooms", p.rooms);
-    take(params, "min_oracle", p.min_oracle);
-    take(params, "max_oracle", p.max_oracle);
-    take(params, "max_episode_steps", p.max_episode_steps);
+    for (const auto& number : logic::kCoinhuntNumbers) take(params, number.name, out.coinhunt.*number.value);
   } else {
     raise("ConfigError", "family " + name + ", want keyquest-v0 or coinhunt-v0");
   }
@@ -141,7 +127,9 @@ std::vector<std::string> family_words(const std::string& name) {
   const auto add = [&](std::string_view text) {
     split_words(text, [&](std::string_view word) { words.emplace(word); });
   };
-  for (const std::string& text : logic::family_texts(name)) add(text);
+  if (name != "keyquest-v0" && name != "coinhunt-v0")
+    raise("ConfigError", "family " + name + ", want keyquest-v0 or coinhunt-v0");
+  for (const std::string& text : name == "keyquest-v0" ? logic::keyquest_texts() : logic::coinhunt_texts()) add(text);
   for (int d = 0; d < 10; ++d) words.insert(std::to_string(d));
   for (uint32_t n = 0; n < kNumberWords; ++n) add(small_number_words(n));
   add("minus");

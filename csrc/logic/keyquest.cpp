@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-
-#include "core/rng.h"
+#include <utility>
 
 namespace ae::logic {
 namespace {
-
-[[noreturn]] void fail(const std::string& message) { throw CompileError{message}; }
 
 // ---- Names ----------------------------------------------------------------------------------------------------------
 constexpr std::array<const char*, 24> kRooms = {
@@ -26,45 +22,9 @@ constexpr std::array<const char*, 6> kSupporterNouns = {"table", "shelf", "bench
 constexpr std::array<const char*, 16> kThings = {"cup",    "ball",    "book",  "lamp",   "ring",   "vase",
                                                  "doll",   "hat",     "spoon", "mirror", "candle", "whistle",
                                                  "pebble", "feather", "brush", "drum"};
-constexpr std::array<const char*, 4> kDirections = {"north", "east", "south", "west"};
-constexpr int kDx[4] = {0, 1, 0, -1}, kDy[4] = {-1, 0, 1, 0};
-
-// ---- Draws ----------------------------------------------------------------------------------------------------------
-class Dice {
- public:
-  Dice(uint64_t seed, uint32_t index, uint32_t attempt) : seed_(seed), index_(index), attempt_(attempt) {}
-  uint32_t below(uint32_t bound) {
-    const Philox draw = philox4x32(seed_, index_, attempt_, count_++, static_cast<uint32_t>(Draw::kGenerate));
-    return ae::below(draw.v[0], bound);
-  }
-  template <class T>
-  const T& pick(const std::vector<T>& from) {
-    return from[below(static_cast<uint32_t>(from.size()))];
-  }
-  // The first `count` numbers of a random order of [0, size).
-  std::vector<int> choose(int count, int size) {
-    std::vector<int> all(static_cast<size_t>(size));
-    for (int i = 0; i < size; ++i) all[static_cast<size_t>(i)] = i;
-    for (int i = 0; i < count; ++i)
-      std::swap(all[static_cast<size_t>(i)], all[static_cast<size_t>(i) + below(static_cast<uint32_t>(size - i))]);
-    all.resize(static_cast<size_t>(count));
-    return all;
-  }
-
- private:
-  uint64_t seed_;
-  uint32_t index_, attempt_, count_ = 0;
-};
-
 // ---- Layout: what is where; everything the split hash is made of ----------------------------------------------------
 enum class Where : uint8_t { kFloor, kSupporter, kContainer, kCarried };
 
-struct Room {
-  int name = 0, x = 0, y = 0, parent = -1, parent_edge = -1;
-};
-struct Edge {
-  int a = 0, b = 0, direction = 0, door = -1;  // direction: from a to b
-};
 struct Lockable {
   int adjective = 0, noun = 0, room = -1, key = -1;  // key: item, -1: not locked
 };
@@ -80,9 +40,7 @@ struct Goal {
   int place = 0;
 };
 
-struct Layout {
-  std::vector<Room> rooms;
-  std::vector<Edge> edges;
+struct Layout : Map {
   std::vector<Lockable> doors, containers, supporters;
   std::vector<Item> items;
   std::vector<Goal> goals;
@@ -117,19 +75,6 @@ struct Layout {
   }
 
  private:
-  static uint64_t mixed(std::initializer_list<uint64_t> parts) {
-    uint64_t h = 0x6B65797175657374ull;
-    for (const uint64_t part : parts) h = mix64(h ^ part);
-    return h;
-  }
-  uint64_t room_id(size_t i) const {
-    const auto number = [](int value) { return static_cast<uint64_t>(value); };
-    return mixed({number(rooms[i].name), number(rooms[i].x), number(rooms[i].y)});
-  }
-  uint64_t edge_id(const Edge& edge) const {  // the places say which way it leads
-    const uint64_t a = room_id(edge.a), b = room_id(edge.b);
-    return mixed({std::min(a, b), std::max(a, b)});
-  }
   static uint64_t lockable_id(const std::vector<Lockable>& list, size_t i) {  // its key has its adjective
     return mixed({static_cast<uint64_t>(list[i].adjective), static_cast<uint64_t>(list[i].noun), list[i].key >= 0});
   }
@@ -148,37 +93,13 @@ struct Layout {
   }
 };
 
-// Rooms as a random tree on a grid; room 0 is the start. `winding` of 100 rooms are attached to the newest one, the
-// others anywhere. Unnamed rooms all have name 0.
-void sample_map(Dice& dice, int count, bool named, uint32_t winding, Layout& out) {
-  const std::vector<int> names =
-      named ? dice.choose(count, static_cast<int>(kRooms.size())) : std::vector<int>(static_cast<size_t>(count), 0);
-  out.rooms.push_back({names[0], 0, 0, -1, -1});
-  const auto room_at = [&](int x, int y) {
-    for (size_t i = 0; i < out.rooms.size(); ++i)
-      if (out.rooms[i].x == x && out.rooms[i].y == y) return static_cast<int>(i);
-    return -1;
-  };
-  while (static_cast<int>(out.rooms.size()) < count) {
-    const auto have = static_cast<uint32_t>(out.rooms.size());
-    const int from = static_cast<int>(dice.below(100) < winding ? have - 1 : dice.below(have));
-    const int direction = static_cast<int>(dice.below(4));
-    const int x = out.rooms[static_cast<size_t>(from)].x + kDx[direction],
-              y = out.rooms[static_cast<size_t>(from)].y + kDy[direction];
-    if (room_at(x, y) >= 0) continue;
-    const int to = static_cast<int>(out.rooms.size());
-    out.edges.push_back({from, to, direction, -1});
-    out.rooms.push_back({names[out.rooms.size()], x, y, from, to - 1});
-  }
-}
-
 // ---- Keyquest: sampling ---------------------------------------------------------------------------------------------
 class KeyquestSampler {
  public:
   KeyquestSampler(const KeyquestParams& params, Dice& dice) : p_(params), dice_(dice) {}
 
   Layout run() {
-    sample_map(dice_, p_.rooms, true, 0, out_);
+    static_cast<Map&>(out_) = Map::sample(dice_, dice_.choose(p_.rooms, static_cast<int>(kRooms.size())), 0);
     furniture();
     things();
     keys();
@@ -380,35 +301,11 @@ class Oracle {
     container_open_[static_cast<size_t>(which)] = true;
   }
 
-  // Down the tree of rooms from `from` to `to`: edges in walking order.
-  std::vector<int> path(int from, int to) const {
-    std::vector<int> up, down;
-    const auto depth = [&](int room) {
-      int d = 0;
-      for (; l_.rooms[static_cast<size_t>(room)].parent >= 0; room = l_.rooms[static_cast<size_t>(room)].parent) ++d;
-      return d;
-    };
-    int a = from, b = to, da = depth(a), db = depth(b);
-    while (a != b) {
-      if (da >= db) {
-        up.push_back(l_.rooms[static_cast<size_t>(a)].parent_edge);
-        a = l_.rooms[static_cast<size_t>(a)].parent;
-        --da;
-      } else {
-        down.push_back(l_.rooms[static_cast<size_t>(b)].parent_edge);
-        b = l_.rooms[static_cast<size_t>(b)].parent;
-        --db;
-      }
-    }
-    up.insert(up.end(), down.rbegin(), down.rend());
-    return up;
-  }
-
   void go(int to) {
     bool fetched = true;
     while (fetched) {  // keys first; fetching one may lead elsewhere
       fetched = false;
-      for (const int e : path(room_, to)) {
+      for (const int e : l_.path(room_, to)) {
         const int door = l_.edges[static_cast<size_t>(e)].door;
         if (door < 0 || !door_locked_[static_cast<size_t>(door)] || carried(l_.doors[static_cast<size_t>(door)].key))
           continue;
@@ -417,7 +314,7 @@ class Oracle {
         break;
       }
     }
-    for (const int e : path(room_, to)) pass(l_.edges[static_cast<size_t>(e)]);
+    for (const int e : l_.path(room_, to)) pass(l_.edges[static_cast<size_t>(e)]);
   }
   void pass(const Edge& edge) {
     const int door = edge.door;
@@ -460,38 +357,6 @@ enum PredicateId {
   kExit2,
   kExit3,
   kNumPredicates
-};
-
-Atom atom(int predicate, std::vector<int32_t> args) { return {predicate, std::move(args), false}; }
-
-class TextBuilder {
- public:
-  explicit TextBuilder(Source& source) : s_(source) {}
-  int32_t literal(const std::string& text) {
-    for (size_t i = 0; i < s_.literals.size(); ++i)
-      if (s_.literals[i] == text) return static_cast<int32_t>(i);
-    s_.literals.push_back(text);
-    return static_cast<int32_t>(s_.literals.size()) - 1;
-  }
-  int32_t add(TextProgram program) {
-    s_.programs.push_back(std::move(program));
-    return static_cast<int32_t>(s_.programs.size()) - 1;
-  }
-  void say(TextProgram& to, const std::string& text) { to.code.push_back({Op::kLit, literal(text), 0, 0, 0}); }
-  static int32_t here(const TextProgram& program) { return static_cast<int32_t>(program.code.size()); }
-  // Reserves a jump; patch() points it to here.
-  static size_t jump(TextProgram& to, Instruction instruction) {
-    to.code.push_back(instruction);
-    return to.code.size() - 1;
-  }
-  static void patch(TextProgram& program, size_t at) { program.code[at].c = here(program); }
-  size_t unless_fact(TextProgram& to, Atom fact) {
-    to.facts.push_back(std::move(fact));
-    return jump(to, {Op::kUnlessFact, static_cast<int32_t>(to.facts.size()) - 1, 0, 0, 0});
-  }
-
- private:
-  Source& s_;
 };
 
 // Rules, their texts and the frame: the same for every keyquest game.
@@ -669,18 +534,15 @@ class KeyquestRules {
 
 constexpr int32_t kThing = 1, kFurniture = 2;  // object classes: what lists show
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }  // names hold letters and blanks only
-
 class KeyquestEmitter {
  public:
   KeyquestEmitter(const Layout& layout, Source& out) : l_(layout), s_(out) {}
 
-  // After run(): what the oracle had to do, as quests; the walkthrough and the objective as extra_json.
-  void run(const std::vector<std::string>& walk, const Oracle& oracle, uint64_t seed, uint32_t index,
-           int32_t max_steps) {
+  // The oracle has run: what it had to do becomes the quests.
+  void run(const std::string& name, const Oracle& oracle, int32_t max_episode_steps) {
     s_ = KeyquestRules::shared();
-    s_.name = "keyquest-" + std::to_string(seed) + "-" + std::to_string(index);
-    s_.max_episode_steps = max_steps;
+    s_.name = name;
+    s_.max_episode_steps = max_episode_steps;
     objects();
     facts();
     looks();
@@ -688,12 +550,17 @@ class KeyquestEmitter {
     t_.say(task, "Your task: " + objective() + ".\n");
     s_.objects[1].description = t_.add(std::move(task));
     quests(oracle);
-    std::string walkthrough;
-    for (const std::string& command : walk) walkthrough += (walkthrough.empty() ? "" : ", ") + quoted(command);
-    s_.extra_json = "{\"objective\": " + quoted(objective()) + ", \"walkthrough\": [" + walkthrough +
-                    "], \"max_score\": " + std::to_string(s_.max_score) +
-                    ", \"family\": \"keyquest-v0\", \"seed\": " + std::to_string(seed) +
-                    ", \"index\": " + std::to_string(index) + "}";
+  }
+
+  std::string objective() const {
+    std::string text;
+    for (size_t i = 0; i < l_.goals.size(); ++i) {
+      const Goal& goal = l_.goals[i];
+      text += (i == 0 ? "put the " : (i + 1 == l_.goals.size() ? " and the " : ", the ")) + l_.item_name(goal.item) +
+              (goal.into ? " into the " : " on the ") +
+              (goal.into ? l_.container_name(goal.place) : l_.supporter_name(goal.place));
+    }
+    return text;
   }
 
  private:
@@ -827,17 +694,6 @@ class KeyquestEmitter {
     }
   }
 
-  std::string objective() const {
-    std::string text;
-    for (size_t i = 0; i < l_.goals.size(); ++i) {
-      const Goal& goal = l_.goals[i];
-      text += (i == 0 ? "put the " : (i + 1 == l_.goals.size() ? " and the " : ", the ")) + l_.item_name(goal.item) +
-              (goal.into ? " into the " : " on the ") +
-              (goal.into ? l_.container_name(goal.place) : l_.supporter_name(goal.place));
-    }
-    return text;
-  }
-
   void quest(std::vector<Atom> win, bool needed) {
     Quest quest;
     quest.win_events = {std::move(win)};
@@ -874,220 +730,49 @@ class KeyquestEmitter {
   std::vector<int32_t> rooms_, doors_, containers_, supporters_, items_;
 };
 
-void check(const char* name, int32_t got, int32_t least, int32_t most) {
-  if (got < least || got > most)
-    fail(std::string(name) + ": " + std::to_string(got) + " outside [" + std::to_string(least) + ", " +
-         std::to_string(most) + "]");
-}
-
 void check(const KeyquestParams& p) {
-  check("rooms", p.rooms, 1, static_cast<int32_t>(kRooms.size()));
-  check("doors", p.doors, 0, std::min(p.rooms - 1, 8));
-  check("locked_doors", p.locked_doors, 0, p.doors);
-  check("containers", p.containers, 0, 12);
-  check("locked_containers", p.locked_containers, 0, p.containers);
-  check("doors + containers", p.doors + p.containers, 0, static_cast<int32_t>(kMaterials.size()));
-  check("supporters", p.supporters, 0, 12);
-  check("containers + supporters", p.containers + p.supporters, 2, 24);
-  check("goals", p.goals, 1, 6);
-  check("distractors", p.distractors, 0, 40);
-  check("min_oracle", p.min_oracle, 2, 200);
-  check("max_oracle", p.max_oracle, p.min_oracle, 1000);
-  check("max_episode_steps", p.max_episode_steps, 1, 100000);
+  check_range("rooms", p.rooms, 1, static_cast<int32_t>(kRooms.size()));
+  check_range("doors", p.doors, 0, std::min(p.rooms - 1, 8));
+  check_range("locked_doors", p.locked_doors, 0, p.doors);
+  check_range("containers", p.containers, 0, 12);
+  check_range("locked_containers", p.locked_containers, 0, p.containers);
+  check_range("doors + containers", p.doors + p.containers, 0, static_cast<int32_t>(kMaterials.size()));
+  check_range("supporters", p.supporters, 0, 12);
+  check_range("containers + supporters", p.containers + p.supporters, 2, 24);
+  check_range("goals", p.goals, 1, 6);
+  check_range("distractors", p.distractors, 0, 40);
+  check_range("min_oracle", p.min_oracle, 2, 200);
+  check_range("max_oracle", p.max_oracle, p.min_oracle, 1000);
+  check_range("max_episode_steps", p.max_episode_steps, 1, 100000);
 }
-
-constexpr uint32_t kAttempts = 2000;
-constexpr uint32_t kWinding = 70;  // coinhunt: long corridors rather than a bush
 
 }  // namespace
 
 GeneratedGame keyquest(const KeyquestParams& params, uint64_t seed, uint32_t index) {
   check(params);
+  const int32_t longest = std::min(params.max_oracle, params.max_episode_steps);
   for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
     Dice dice(seed, index, attempt);
     const Layout layout = KeyquestSampler(params, dice).run();
     Oracle oracle(layout);
     const std::vector<std::string> walk = oracle.run();
-    if (static_cast<int32_t>(walk.size()) < params.min_oracle ||
-        static_cast<int32_t>(walk.size()) > params.max_oracle ||
-        static_cast<int32_t>(walk.size()) > params.max_episode_steps)
-      continue;
+    const auto length = static_cast<int32_t>(walk.size());
+    if (length < params.min_oracle || length > longest) continue;
     GeneratedGame game;
     game.layout_hash = layout.hash();
-    KeyquestEmitter(layout, game.source).run(walk, oracle, seed, index, params.max_episode_steps);
+    KeyquestEmitter emitter(layout, game.source);
+    emitter.run("keyquest-" + std::to_string(seed) + "-" + std::to_string(index), oracle, params.max_episode_steps);
+    const Told told{"keyquest-v0", emitter.objective(), walk, game.source.max_score, seed, index};
+    game.source.extra_json = extra_json(told, params, kKeyquestNumbers);
     return game;
   }
-  fail("keyquest: no layout in " + std::to_string(kAttempts) + " has an oracle of " +
-       std::to_string(params.min_oracle) + " to " +
-       std::to_string(std::min(params.max_oracle, params.max_episode_steps)) +
-       " steps: widen min_oracle, max_oracle or max_episode_steps");
+  fail_to_find("layout", params.min_oracle, longest);
 }
 
-// ---- Coinhunt -------------------------------------------------------------------------------------------------------
-namespace {
-
-class CoinhuntEmitter {
- public:
-  CoinhuntEmitter(const Layout& layout, int coin_room, Source& out) : l_(layout), coin_room_(coin_room), s_(out) {}
-
-  void run(const std::vector<std::string>& walk, uint64_t seed, uint32_t index, int32_t max_steps) {
-    s_.name = "coinhunt-" + std::to_string(seed) + "-" + std::to_string(index);
-    s_.family = "keyquest";
-    s_.max_episode_steps = max_steps;
-    s_.max_score = 1;
-    s_.types = {{"P", {}}, {"I", {}}, {"r", {}}, {"o", {}}};
-    s_.predicates = {{"at", true},       {"in", true},        {"north_of", false},
-                     {"east_of", false}, {"south_of", false}, {"west_of", false}};
-    s_.place_predicate = 0;
-    s_.player = 0;
-    s_.inventory = 1;
-    objects();
-    rules();
-    texts();
-    s_.quests.resize(1);
-    s_.quests[0].win_events = {{atom(1, {2, 1})}};
-    s_.quests[0].reward = 1;
-    std::string walkthrough;
-    for (const std::string& command : walk) walkthrough += (walkthrough.empty() ? "" : ", ") + quoted(command);
-    s_.extra_json = "{\"objective\": \"find the coin and take it\", \"walkthrough\": [" + walkthrough +
-                    "], \"max_score\": 1, \"family\": \"coinhunt-v0\", \"seed\": " + std::to_string(seed) +
-                    ", \"index\": " + std::to_string(index) + "}";
-  }
-
- private:
-  int32_t room(int i) const { return 3 + i; }
-  void objects() {
-    const auto add = [&](const std::string& id, int32_t type, const std::string& name, int32_t object_class) {
-      Object o;
-      o.id = id;
-      o.type = type;
-      o.name = name;
-      o.object_class = object_class;
-      s_.objects.push_back(std::move(o));
-    };
-    add("P", 0, "", 0);
-    add("I", 1, "", 0);
-    add("coin", 3, "coin", 1);
-    for (size_t i = 0; i < l_.rooms.size(); ++i) add("r_" + std::to_string(i), 2, "corridor", 0);
-    s_.init = {atom(0, {0, room(l_.start)}), atom(0, {2, room(coin_room_)})};
-    for (const Edge& edge : l_.edges) {
-      s_.init.push_back(atom(2 + edge.direction, {room(edge.b), room(edge.a)}));
-      s_.init.push_back(atom(2 + (edge.direction + 2) % 4, {room(edge.a), room(edge.b)}));
-    }
-  }
-  void rules() {
-    TextProgram went, took;
-    const int32_t moved = t_.add(std::move(went));
-    t_.say(took, "You take the coin.\n");
-    const int32_t taken = t_.add(std::move(took));
-    for (int d = 0; d < 4; ++d) {
-      Rule rule;
-      rule.name = std::string("go/") + kDirections[static_cast<size_t>(d)];
-      rule.parameters = {{0, 0}, {2, -1}, {2, -1}};
-      rule.preconditions = {atom(0, {0, 1}), atom(2 + d, {2, 1})};
-      rule.deletes = {atom(0, {0, 1})};
-      rule.adds = {atom(0, {0, 2})};
-      rule.command = {{std::string("go ") + kDirections[static_cast<size_t>(d)], -1}};
-      rule.outcomes.resize(1);
-      rule.outcomes[0].text = moved;
-      s_.rules.push_back(std::move(rule));
-    }
-    Rule take;
-    take.name = "take";
-    take.parameters = {{0, 0}, {1, 1}, {2, -1}, {3, -1}};
-    take.preconditions = {atom(0, {0, 2}), atom(0, {3, 2})};
-    take.deletes = {atom(0, {3, 2})};
-    take.adds = {atom(1, {3, 1})};
-    take.command = {{"take ", -1}, {"", 3}};
-    take.outcomes.resize(1);
-    take.outcomes[0].text = taken;
-    s_.rules.push_back(std::move(take));
-  }
-  void texts() {
-    TextProgram invalid, frame;
-    t_.say(invalid, "Nothing happens.\n");
-    s_.texts.invalid = t_.add(std::move(invalid));
-    s_.texts.start = t_.add({});
-    for (size_t r = 0; r < l_.rooms.size(); ++r) {
-      TextProgram look;
-      t_.say(look, "You are in a corridor.\n");
-      for (int d = 0; d < 4; ++d)
-        for (const Edge& edge : l_.edges)
-          if ((edge.a == static_cast<int>(r) && edge.direction == d) ||
-              (edge.b == static_cast<int>(r) && (edge.direction + 2) % 4 == d))
-            t_.say(look, std::string("You can go ") + kDirections[static_cast<size_t>(d)] + ".\n");
-      const size_t none = TextBuilder::jump(look, {Op::kUnlessAny, room(static_cast<int>(r)), 1, 0, 0});
-      t_.say(look, "On the floor you see a coin.\n");
-      TextBuilder::patch(look, none);
-      look.code.push_back({Op::kEnd, 0, 0, 0, 0});
-      s_.objects[static_cast<size_t>(room(static_cast<int>(r)))].look = t_.add(std::move(look));
-    }
-    frame.code = {{Op::kCallEvent, 0, 0, 0, 0},
-                  {Op::kCallPlace, 0, static_cast<int32_t>(ObjectText::kLook), 0, 0},
-                  {Op::kSection, static_cast<int32_t>(Section::kObjective), 0, 0, 0}};
-    t_.say(frame, "Your task: find the coin and take it.\n");
-    frame.code.push_back({Op::kSection, static_cast<int32_t>(Section::kEnd), 0, 0, 0});
-    const size_t not_won =
-        TextBuilder::jump(frame, {Op::kUnless, kPseudoWon, static_cast<int32_t>(CompareOp::kSet), 0, 0});
-    t_.say(frame, "You have done it!\n");
-    TextBuilder::patch(frame, not_won);
-    frame.code.push_back({Op::kEnd, 0, 0, 0, 0});
-    s_.texts.frame = t_.add(std::move(frame));
-  }
-
-  const Layout& l_;
-  int coin_room_;
-  Source& s_;
-  TextBuilder t_{s_};
-};
-
-}  // namespace
-
-GeneratedGame coinhunt(const CoinhuntParams& params, uint64_t seed, uint32_t index) {
-  check("rooms", params.rooms, 3, 200);
-  check("min_oracle", params.min_oracle, 2, 60);
-  check("max_oracle", params.max_oracle, params.min_oracle, 1000);
-  check("max_episode_steps", params.max_episode_steps, 1, 100000);
-  for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
-    Dice dice(seed, index, attempt);
-    Layout layout;
-    sample_map(dice, params.rooms, false, kWinding, layout);
-    std::vector<int> ways(layout.rooms.size(), 0), ends;
-    for (const Edge& edge : layout.edges) {
-      ++ways[static_cast<size_t>(edge.a)];
-      ++ways[static_cast<size_t>(edge.b)];
-    }
-    for (size_t r = 1; r < ways.size(); ++r)
-      if (ways[r] == 1) ends.push_back(static_cast<int>(r));
-    if (ends.size() < 2) continue;  // a corridor without a second dead end needs no search
-    layout.items.push_back({});
-    layout.items[0].at = dice.pick(ends);
-    Layout as_goal = layout;
-    as_goal.supporters.push_back({0, 0, layout.items[0].at, -1});
-    as_goal.goals.push_back({0, false, 0});
-    std::vector<std::string> walk = Oracle(as_goal).run();
-    walk.resize(walk.size() - 2);  // its last two commands take and put: only the way there is wanted
-    walk.push_back("take coin");
-    const auto length = static_cast<int32_t>(walk.size());
-    if (length < params.min_oracle || length > params.max_oracle || length > params.max_episode_steps) continue;
-    GeneratedGame game;
-    game.layout_hash = mix64(layout.hash() ^ 0x636F696Eull);
-    CoinhuntEmitter(layout, layout.items[0].at, game.source).run(walk, seed, index, params.max_episode_steps);
-    return game;
-  }
-  fail("coinhunt: no maze in " + std::to_string(kAttempts) + " has an oracle of " + std::to_string(params.min_oracle) +
-       " to " + std::to_string(params.max_oracle) + " steps: widen min_oracle, max_oracle or rooms");
-}
-
-std::vector<std::string> family_texts(const std::string& family) {
-  std::vector<std::string> out = {
-      "Nothing happens. You have done it! You are in the a corridor. You can go. Your task: find the coin and take it.",
-      "On the floor you see a an coin and You carry nothing. The is open closed locked holds empty",
-      "You take the from drop put on into open close unlock with insert go"};
+std::vector<std::string> keyquest_texts() {
+  std::vector<std::string> out = shared_texts();
+  out.push_back("key");
   const auto add = [&](const auto& list) { out.insert(out.end(), list.begin(), list.end()); };
-  add(kDirections);
-  if (family == "coinhunt-v0") return out;
-  if (family != "keyquest-v0") fail("family " + family + ", want keyquest-v0 or coinhunt-v0");
   add(kRooms);
   add(kMaterials);
   add(kColours);
@@ -1095,7 +780,6 @@ std::vector<std::string> family_texts(const std::string& family) {
   add(kContainerNouns);
   add(kSupporterNouns);
   add(kThings);
-  out.push_back("key");
   return out;
 }
 
