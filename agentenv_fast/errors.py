@@ -43,3 +43,11 @@ class ConformanceError(AgentEnvError, AssertionError):
 
 class DependencyError(AgentEnvError, ImportError):
     """An optional part needs packages that are not installed; the message has the command that installs them."""
+
+
+class ArrayError(AgentEnvError, ValueError):
+    """Texts or arrays handed over in bulk have the wrong type, dtype, shape or size. Nothing has been computed."""
+
+
+class PatternError(AgentEnvError, ValueError):
+    """A regular expression that cannot be compiled to an automaton; the message names the position."""

@@ -6,6 +6,7 @@ void bind_build_info(pybind11::module_& module);  // build_info
 void bind_suite(pybind11::module_& module);   // Program, Bank, Vocabulary, BoundCodec
 void bind_engine(pybind11::module_& module);  // Engine, threads
 void bind_xla(pybind11::module_& module);     // XLA handlers and their registry of suites
+void bind_rewards(pybind11::module_& module);  // text scores
 #if defined(AE_WITH_SOURCE)
 void bind_source(pybind11::module_& module);  // compile_source, ground_source
 #endif
@@ -20,6 +21,7 @@ PYBIND11_MODULE(_core, module) {
   ae::bindings::bind_suite(module);
   ae::bindings::bind_engine(module);
   ae::bindings::bind_xla(module);
+  ae::bindings::bind_rewards(module);
 #if defined(AE_WITH_SOURCE)
   ae::bindings::bind_source(module);
 #endif

@@ -6,7 +6,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'philox', 'xla_api_version', 'xla_register', 'xla_targets']
+__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'normalise_texts', 'philox', 'score_texts', 'text_lengths', 'xla_api_version', 'xla_register', 'xla_targets']
 class Program:
     """
     One compiled game, for inspection.
@@ -173,9 +173,21 @@ def ground_source(source: dict) -> dict:
     """
     The ground form of a source as plain data, for tests and inspection.
     """
+def normalise_texts(texts: typing.Any) -> list:
+    """
+    list[bytes]: SQuAD's normal form of each text.
+    """
 def philox(arg0: typing.SupportsInt | typing.SupportsIndex, arg1: typing.SupportsInt | typing.SupportsIndex, arg2: typing.SupportsInt | typing.SupportsIndex, arg3: typing.SupportsInt | typing.SupportsIndex, arg4: typing.SupportsInt | typing.SupportsIndex) -> tuple[int, int, int, int]:
     """
     One Philox4x32-10 block, for tests.
+    """
+def score_texts(score: typing.SupportsInt | typing.SupportsIndex, texts: typing.Any, references: typing.Any, threads: typing.SupportsInt | typing.SupportsIndex, tolerance: typing.SupportsFloat | typing.SupportsIndex, units: bool, choices: typing.SupportsInt | typing.SupportsIndex, gram: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float32]:
+    """
+    float32[N]: the score of each text; agentenv_fast.rewards.text has a function for each.
+    """
+def text_lengths(texts: typing.Any, unit: typing.SupportsInt | typing.SupportsIndex, threads: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.int32]:
+    """
+    int32[N]: bytes, characters or words of each text; of token ids, their number.
     """
 def xla_api_version() -> tuple[int, int]:
     """
