@@ -89,3 +89,9 @@ def test_every_sample_game_is_small_and_loads():
     games = sorted((EXAMPLES / "games").glob("*.json"))
     assert len(games) == 7 and all(game.stat().st_size <= 100_000 for game in games)
     assert len(ae.load(games)) == 7
+
+
+def test_a_pddl_domain_is_searched_and_won(capsys):
+    plan = load("pddl_planning").main()
+    assert len(plan) == 11 and plan[0] == "go to the kitchen"
+    assert "The guests raise their cups." in capsys.readouterr().out

@@ -17,13 +17,16 @@ class RandomSource {
     wild_ = r_.chance(4);
     s_.name = "fuzz";
     s_.family = r_.chance(2) ? "textworld" : "";
+    first_order_ = r_.chance(3);
+    s_.distinct_parameters = first_order_ && wild_ && r_.chance(16) ? true : !first_order_;
     sizes();
     types_and_objects();
     for (uint32_t i = 0; i < predicates_; ++i)
       s_.predicates.push_back({std::string(1, static_cast<char>('p' + i % 10)), placement(i)});
-    for (uint32_t i = 0; i < rules_; ++i) rule();
+    for (uint32_t i = 0; i < rules_; ++i) first_order_ ? lifted_rule() : rule();
     for (uint32_t i = r_.below(24); i > 0; --i) s_.init.push_back(fact());
-    place();
+    if (first_order_) axioms();
+    else place();
     for (uint32_t i = r_.below(4); i > 0; --i) quest();
     for (uint32_t i = 0; i < programs_; ++i) s_.programs.push_back(text());
     for (uint32_t i = r_.below(3); i > 0; --i) s_.refusals.push_back({"no", program(), r_.chance(2)});
@@ -44,7 +47,7 @@ class RandomSource {
     for (uint32_t i = 0; i < predicates_; ++i) arity_.push_back(i % 3 == 0 ? 2 : r_.below(4));
     for (uint32_t i = 0; i < literals_; ++i) s_.literals.push_back(bytes(12));
   }
-  bool placement(uint32_t predicate) const { return arity_[predicate] == 2 && predicate % 3 == 0; }
+  bool placement(uint32_t predicate) const { return !first_order_ && arity_[predicate] == 2 && predicate % 3 == 0; }
 
   std::string bytes(uint32_t most) {
     std::string out;
@@ -114,6 +117,82 @@ class RandomSource {
     s_.rules.push_back(std::move(out));
   }
 
+  // Terms over `variables`, or over objects alone.
+  int32_t term(uint32_t variables) { return variables > 0 && !r_.chance(4) ? index(variables) : -1 - index(objects_); }
+  logic::Atom lifted(uint32_t variables) {
+    logic::Atom out = atom(1);
+    for (int32_t& arg : out.args) arg = term(variables);
+    return out;
+  }
+  logic::Formula formula(uint32_t variables, uint32_t depth) {
+    using Kind = logic::Formula::Kind;
+    logic::Formula out;
+    out.kind = static_cast<Kind>(depth == 0 ? 3 + r_.below(2) : r_.below(7));
+    switch (out.kind) {
+      case Kind::kAtom: {
+        const logic::Atom one = lifted(variables);
+        out.predicate = one.predicate;
+        out.args = one.args;
+        break;
+      }
+      case Kind::kEqual: out.args = {term(variables), term(variables)}; break;
+      case Kind::kAnd:
+      case Kind::kOr:
+        for (uint32_t i = r_.below(4); i > 0; --i) out.parts.push_back(formula(variables, depth - 1));
+        break;
+      case Kind::kNot: out.parts.push_back(formula(variables, depth - 1)); break;
+      case Kind::kExists:
+      case Kind::kForall:
+        for (uint32_t i = r_.below(3); i > 0; --i) out.types.push_back(index(types_));
+        out.parts.push_back(formula(variables + static_cast<uint32_t>(out.types.size()), depth - 1));
+        break;
+    }
+    if (wild_ && r_.chance(64)) out.parts.push_back({});
+    return out;
+  }
+  // Axioms are about the last predicate, which effects leave alone (in a wild source not always).
+  uint32_t changing() const { return wild_ || predicates_ < 2 ? predicates_ : predicates_ - 1; }
+  void lifted_rule() {
+    logic::Rule out;
+    out.name = "r" + std::to_string(s_.rules.size());
+    out.first_order = true;
+    const uint32_t count = r_.below(4);
+    for (uint32_t i = 0; i < count; ++i) out.parameters.push_back({index(types_), r_.chance(8) ? index(objects_) : -1});
+    out.precondition = formula(count, r_.below(4));
+    for (uint32_t i = r_.below(4); i > 0; --i) {
+      logic::LiftedEffect effect;
+      for (uint32_t k = r_.below(3); k > 1; --k) effect.types.push_back(index(types_));
+      const uint32_t inner = count + static_cast<uint32_t>(effect.types.size());
+      if (r_.chance(2)) effect.when = formula(inner, r_.below(3));
+      effect.fact = lifted(inner);
+      if (effect.fact.predicate >= static_cast<int32_t>(changing())) continue;
+      effect.fact.negated = r_.chance(2);
+      out.effects.push_back(std::move(effect));
+    }
+    out.command.push_back({out.name, -1});
+    for (uint32_t i = 0; i < r_.below(count + 1); ++i) out.command.push_back({" ", index(count)});
+    for (uint32_t i = r_.below(4); i > 0 && count > 0; --i) out.operands.push_back(index(count));
+    for (uint32_t i = r_.below(3); i > 0; --i) {
+      out.outcomes.push_back({{}, !r_.chance(4), !r_.chance(4), !r_.chance(4), program()});
+      if (i > 1) out.outcomes.back().when = formula(count, r_.below(3));
+    }
+    s_.rules.push_back(std::move(out));
+  }
+  void axioms() {
+    const uint32_t last = predicates_ - 1;
+    for (uint32_t i = r_.below(3); i > 0 && changing() < predicates_; --i) {
+      logic::Derived out;
+      out.predicate = static_cast<int32_t>(last);
+      for (uint32_t k = 0; k < arity_[last]; ++k) out.types.push_back(index(types_));
+      out.formula = formula(arity_[last], r_.below(4));
+      s_.derived.push_back(std::move(out));
+    }
+    if (!s_.derived.empty() && !wild_)
+      std::erase_if(s_.init, [&](const logic::Atom& a) { return a.predicate == static_cast<int32_t>(last); });
+    for (uint32_t i = r_.below(4); i > 0; --i)
+      s_.sentences.push_back({index(predicates_), {{" ", -1}, {"", wild_ ? index(3) : -1}}});
+  }
+
   void place() {
     if (r_.chance(3)) return;
     s_.place_predicate = 0;  // takes two arguments
@@ -131,6 +210,10 @@ class RandomSource {
     out.reward = wild_ && r_.chance(4) ? static_cast<int32_t>(r_.word()) : static_cast<int32_t>(r_.below(9)) - 2;
     out.optional = r_.chance(3);
     out.repeatable = r_.chance(3);
+    if (first_order_ && r_.chance(2)) {
+      out.first_order = true;
+      out.win = formula(0, r_.below(4));
+    }
     s_.quests.push_back(std::move(out));
   }
 
@@ -147,7 +230,8 @@ class RandomSource {
   }
   logic::Instruction instruction(uint32_t at, uint32_t length, uint32_t facts) {
     logic::Instruction out;
-    out.op = static_cast<logic::Op>(1 + r_.below(static_cast<uint32_t>(logic::Op::kUnlessHolds)));
+    out.op = static_cast<logic::Op>(
+        1 + r_.below(static_cast<uint32_t>(first_order_ ? logic::Op::kFacts : logic::Op::kUnlessHolds)));
     out.b = static_cast<int32_t>(r_.below(wild_ ? 300 : 4));
     out.c =
         wild_ && r_.chance(16) ? static_cast<int32_t>(r_.word()) : static_cast<int32_t>(at + 1 + r_.below(length - at));
@@ -158,6 +242,11 @@ class RandomSource {
       case logic::Op::kNumber:
       case logic::Op::kNumberWords: out.a = logic::kPseudoScoreChange + static_cast<int32_t>(r_.below(16)); break;
       case logic::Op::kUnlessFact: out.a = index(facts); break;
+      case logic::Op::kFacts:
+        out.a = index(2);
+        out.b = index(literals_ + 1);
+        out.value = index(literals_ + 1);
+        break;
       case logic::Op::kCall: out.a = index(programs_); break;
       case logic::Op::kSection: out.a = index(6); break;
       default:
@@ -170,7 +259,7 @@ class RandomSource {
 
   Reader r_;
   logic::Source s_;
-  bool wild_ = false;
+  bool wild_ = false, first_order_ = false;
   uint32_t types_ = 0, objects_ = 0, predicates_ = 0, rules_ = 0, literals_ = 0, programs_ = 0;
   std::vector<uint32_t> arity_;
 };

@@ -155,3 +155,37 @@ def test_a_type_with_a_comma_is_another_type():
     assert env.get_available_actions() == [["a l"]]
     _, reward, terminated, _, info = env.step(np.array([0], np.int32))
     assert reward[0] == 1 and terminated[0] and info["won"][0]
+
+
+@pytest.mark.slow
+def test_a_suite_of_pddl_games_keeps_the_contract():
+    suite = ae.load([str(path) for path in sorted(CORPUS.glob("*/*.pddl"))], name="corpus")
+    assert len(suite) == len(PROBLEMS)
+    report = ae.check_env(lambda **keywords: ae.make(suite, **keywords), wide=64)
+    assert not report.of("skipped")
+
+
+def test_verify_compares_with_fast_downward_and_says_what_differs(monkeypatch):
+    pytest.importorskip("fast_downward")
+    from agentenv_fast.worlds.pddl import verify as pddl_verify
+    from agentenv_fast.worlds.verify import verify
+
+    report = verify(CORPUS / "ferry" / "p1.pddl", walks=2, seed=5)
+    assert report.ok and report.games == 1 and report.walks == 3 and report.steps > 20
+    other = compile_problem(Game(CORPUS / "gripper" / "p1.pddl", CORPUS / "gripper" / "domain.pddl"))
+    monkeypatch.setattr(pddl_verify, "compile_problem", lambda game: other)
+    report = verify(CORPUS / "ferry" / "p1.pddl", walks=2, seed=5)
+    assert not report.ok and "applicable operators differs" in str(report)
+
+
+def test_infos_tell_facts_goal_and_templates():
+    suite = ae.load(CORPUS / "above" / "p1.pddl")
+    env = ae.make(suite, infos=("facts", "objective", "command_templates", "verbs", "typed_entities"))
+    _, info = env.reset(seed=0)
+    facts = {(f.name, *(a.name for a in f.arguments)) for f in info["facts"][0]}
+    assert {("on", "a", "b"), ("above", "a", "desk"), ("clear", "desk")} <= facts and (
+        "crowded",
+    ) not in facts
+    assert info["objective"] == ["above d a; above a c; not above b d."]
+    assert info["command_templates"] == [["move {block} {support} {support}"]] and info["verbs"] == [["move"]]
+    assert ("desk", "table") in info["typed_entities"][0]

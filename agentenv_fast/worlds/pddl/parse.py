@@ -293,7 +293,6 @@ class _DomainParser(_Parser):
         ":functions",
         ":action",
         ":derived",
-        ":axiom",
     )
 
     def __init__(self, source: str, unknown_types: str) -> None:
@@ -308,7 +307,7 @@ class _DomainParser(_Parser):
         by_name: dict[str, list[List]] = {name: [] for name in self.SECTIONS}
         for node in sections:
             name = self.section(node, self.SECTIONS)
-            if by_name[name] and name not in (":action", ":derived", ":axiom"):
+            if by_name[name] and name not in (":action", ":derived"):
                 self.bad(node, f"section {name} stands twice")
             by_name[name].append(node)
         for node in by_name[":requirements"]:
@@ -321,7 +320,7 @@ class _DomainParser(_Parser):
             self.predicates(node)
         for node in by_name[":functions"]:
             self.functions(node)
-        for node in (*by_name[":axiom"], *by_name[":derived"]):
+        for node in by_name[":derived"]:
             self.derived(node)
         derived = domain.derived_names
         self.many(tree, len(by_name[":action"]), MAX_DECLARED, "actions")

@@ -1,0 +1,6 @@
+(define (problem two-cups)
+  (:domain cafe-robot)
+  (:objects kitchen hall bar terrace - room red blue - cup left right - arm)
+  (:init (door kitchen hall) (door hall terrace) (door kitchen bar) (door bar terrace) (crowded hall) (tap kitchen)
+         (robot-in hall) (empty left) (empty right) (at red kitchen) (at blue bar))
+  (:goal (forall (?c - cup) (and (at ?c terrace) (full ?c)))))
