@@ -7,6 +7,7 @@
 
 #include "errors.h"
 #include "logic/program.h"
+#include "logic/refine.h"
 #include "logic/source_check.h"
 
 namespace ae::bindings {
@@ -263,7 +264,7 @@ logic::Quest quest(const py::handle& value, const std::string& path) {
 logic::Instruction instruction(const py::handle& value, const std::string& path) {
   const auto parts = integers(value, path);
   if (parts.empty() || parts.size() > 5) bad(path, "want (op, a, b, c, value)");
-  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kFacts))
+  if (parts[0] < static_cast<int32_t>(logic::Op::kLit) || parts[0] > static_cast<int32_t>(logic::Op::kJoined))
     bad(path, "op " + std::to_string(parts[0]) + " is not known");
   const auto at = [&](size_t i) { return i < parts.size() ? parts[i] : 0; };
   return {static_cast<logic::Op>(parts[0]), at(1), at(2), at(3), at(4)};
@@ -354,6 +355,7 @@ py::dict ground_dict(const logic::Ground& g) {
     py::dict action;
     action["rule"] = g.rule_names[static_cast<size_t>(a.rule)];
     action["place"] = a.place;
+    action["not_place"] = a.not_place;
     action["command"] = a.command;
     action["when"] = conditions(a.when);
     py::list outcomes;
@@ -402,6 +404,119 @@ py::dict ground_dict(const logic::Ground& g) {
 
 }  // namespace
 
+// A ground game that a front end refines before it is emitted: it gives every action its command, operands and text.
+class GroundGame {
+ public:
+  explicit GroundGame(const py::dict& from) {
+    const logic::Source read = source(from);
+    const py::gil_scoped_release release;
+    ground_ = logic::ground(read);
+  }
+  py::list flags() const { return list_of(ground_.fluent_names); }
+  py::list statics() const { return list_of(ground_.static_facts); }
+  py::list initial() const { return list_of(ground_.init_values); }
+  int32_t num_variables() const { return ground_.num_flags + ground_.num_vars; }
+  py::list actions() const {
+    py::list out;
+    for (const logic::GroundAction& a : ground_.actions) out.append(py::make_tuple(a.rule, a.command));
+    return out;
+  }
+  py::list track_deletions(const py::sequence& which) {
+    const std::vector<int32_t> flags = checked(which);
+    return list_of(logic::track_deletions(ground_, flags));
+  }
+  py::object make_places(const py::sequence& which, const py::sequence& of) {
+    const std::vector<int32_t> flags = checked(which), objects = integers(of, "objects");
+    if (objects.size() != flags.size()) bad("objects", std::to_string(objects.size()) + ", want one for each flag");
+    for (const int32_t o : objects)
+      if (o < 0 || static_cast<size_t>(o) >= ground_.objects.size()) bad("objects", std::to_string(o));
+    const std::vector<logic::Condition> found = logic::make_places(ground_, flags, objects);
+    if (found.empty()) return py::none();
+    py::list out;
+    for (const logic::Condition& c : found) out.append(py::make_tuple(c.var, static_cast<int>(c.op), c.value));
+    return py::object(out);
+  }
+  // `actions`: (command, [operands], text) of each; `objects`: names; `programs`: code; `texts`: (frame, start,
+  // invalid).
+  py::bytes emit(const py::handle& actions, const py::handle& objects, const py::handle& programs,
+                 const py::handle& literals, const py::sequence& frame_texts, const std::string& extra_json) {
+    const py::sequence given = items(actions, "actions");
+    if (given.size() != ground_.actions.size())
+      bad("actions", std::to_string(given.size()) + ", want " + std::to_string(ground_.actions.size()));
+    for (size_t i = 0; i < ground_.actions.size(); ++i) {
+      const py::sequence one = items(py::object(given[i]), "actions");
+      if (one.size() != 3) bad("actions", "want (command, [operands], text)");
+      logic::GroundAction& action = ground_.actions[i];
+      action.command = text(py::object(one[0]), "actions: command");
+      action.operands = integers(py::object(one[1]), "actions: operands");
+      for (logic::GroundOutcome& outcome : action.outcomes) outcome.text = integer(py::object(one[2]), "actions: text");
+    }
+    const py::sequence names = items(objects, "objects");
+    if (names.size() != ground_.objects.size())
+      bad("objects", std::to_string(names.size()) + ", want " + std::to_string(ground_.objects.size()));
+    for (size_t i = 0; i < ground_.objects.size(); ++i) {
+      logic::Object& object = ground_.objects[i];
+      object.name = text(py::object(names[i]), "objects");
+      object.the = "the " + object.name;
+      object.indefinite = "a " + object.name;
+    }
+    ground_.programs.clear();
+    for (const py::handle one : items(programs, "programs"))
+      ground_.programs.push_back({each<logic::Instruction>(one, "programs", instruction)});
+    ground_.literals.clear();
+    for (const py::handle one : items(literals, "literals")) ground_.literals.push_back(text(one, "literals"));
+    const std::vector<int32_t> texts = integers(frame_texts, "texts");
+    if (texts.size() != 3) bad("texts", "want (frame, start, invalid)");
+    ground_.texts = {texts[0], texts[1], texts[2]};
+    ground_.extra_json = extra_json;
+    std::vector<uint8_t> bytes;
+    {
+      const py::gil_scoped_release release;
+      logic::join_over_places(ground_);
+      bytes = logic::emit(ground_);
+    }
+    return py::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+
+ private:
+  template <class T>
+  static py::list list_of(const std::vector<T>& from) {
+    py::list out;
+    for (const T& one : from) out.append(one);
+    return out;
+  }
+  std::vector<int32_t> checked(const py::sequence& which) const {
+    std::vector<int32_t> flags = integers(which, "flags");
+    for (const int32_t f : flags)
+      if (f < 0 || f >= ground_.num_flags)
+        bad("flags", std::to_string(f) + " outside [0, " + std::to_string(ground_.num_flags) + ")");
+    return flags;
+  }
+  logic::Ground ground_;
+};
+
+void bind_ground_game(py::module_& m) {
+  py::class_<GroundGame>(m, "GroundGame",
+                         "A ground game between a front end's Source and its compiled bytes, for front ends that write "
+                         "their texts once they know what can ever be true. Raises WorldError.")
+      .def(py::init<const py::dict&>(), py::arg("source"))
+      .def_property_readonly("flags", &GroundGame::flags,
+                             "Facts that change, 'predicate(a, b)'; the index is the flag.")
+      .def_property_readonly("statics", &GroundGame::statics, "Facts that always hold.")
+      .def_property_readonly("initial", &GroundGame::initial, "Values of flags and variables at the start.")
+      .def_property_readonly("num_variables", &GroundGame::num_variables, "Flags and integer variables.")
+      .def_property_readonly("actions", &GroundGame::actions, "(rule, command) of each.")
+      .def("track_deletions", &GroundGame::track_deletions, py::arg("flags"),
+           "Flags that say 'clear because it was deleted', -1 where nothing deletes.")
+      .def("make_places", &GroundGame::make_places, py::arg("flags"), py::arg("objects"),
+           "Turns a one-hot group of flags into the player's place; the (variable, operator, value) that stands for "
+           "each "
+           "old variable, or None with the game unchanged if it is not one-hot.")
+      .def("emit", &GroundGame::emit, py::arg("actions"), py::arg("objects"), py::arg("programs"), py::arg("literals"),
+           py::arg("texts"), py::arg("extra_json"),
+           "Compiled game bytes, with (command, [operands], text) for each action and the objects' names.");
+}
+
 void bind_source(py::module_& m) {
   m.def(
       "compile_source",
@@ -419,6 +534,7 @@ void bind_source(py::module_& m) {
   m.def(
       "ground_source", [](const py::dict& from) { return ground_dict(logic::ground(source(from))); }, py::arg("source"),
       "The ground form of a source as plain data, for tests and inspection.");
+  bind_ground_game(m);
   py::dict ops;
   const std::pair<const char*, logic::Op> names[] = {{"LIT", logic::Op::kLit},
                                                      {"NAME", logic::Op::kName},
@@ -438,7 +554,9 @@ void bind_source(py::module_& m) {
                                                      {"END", logic::Op::kEnd},
                                                      {"UNLESS_PRINTS", logic::Op::kUnlessPrints},
                                                      {"UNLESS_HOLDS", logic::Op::kUnlessHolds},
-                                                     {"FACTS", logic::Op::kFacts}};
+                                                     {"FACTS", logic::Op::kFacts},
+                                                     {"ITEM", logic::Op::kItem},
+                                                     {"JOINED", logic::Op::kJoined}};
   for (const auto& [name, op] : names) ops[name] = static_cast<int>(op);
   m.attr("OPS") = ops;
   py::dict pseudo;

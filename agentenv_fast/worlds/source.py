@@ -34,6 +34,8 @@ class Op(enum.IntEnum):
     UNLESS_PRINTS = 17
     UNLESS_HOLDS = 18
     FACTS = 19
+    ITEM = 20
+    JOINED = 21
 
 
 class FactKind(enum.IntEnum):
@@ -161,6 +163,18 @@ class TextBuilder:
         """
         around = [1 + self._source.literal(text) if text else 0 for text in (before, behind)]
         return self._emit(Op.FACTS, kind, around[0], 0, around[1])
+
+    def item(self, literal: str, separator: str) -> TextBuilder:
+        """An entry of a list that joined() ends; `separator` stands between it and an entry before it."""
+        return self._emit(Op.ITEM, self._source.literal(literal), 0, self._source.literal(separator))
+
+    def item_program(self, program: int, separator: str) -> TextBuilder:
+        """Like item(); a program prints the entry."""
+        return self._emit(Op.ITEM, program, 1, self._source.literal(separator))
+
+    def joined(self, last: str, empty: str = "") -> TextBuilder:
+        """Ends a list: `last` stands before the last of several entries; `empty` is printed if there was none."""
+        return self._emit(Op.JOINED, self._source.literal(last), 0, 1 + self._source.literal(empty) if empty else 0)
 
     def number(self, pseudo: int) -> TextBuilder:
         return self._emit(Op.NUMBER, pseudo)

@@ -318,7 +318,7 @@ def load(
     """Games from files, order kept.
 
     Args:
-      paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game, `.pddl` a
+      paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game, `.tw-pddl` an ALFWorld scene, `.pddl` a
         PDDL problem (or a domain, for the problems behind it), `.aegame` a compiled one (`agentenv-fast compile`).
       problem: PDDL problems of the domain in `paths`, one game each: a file, a glob, a list, or {split: any of these}.
         A problem without its domain uses the `domain.pddl` in its own folder.
@@ -347,8 +347,8 @@ def load(
     source = {"files": given.get(None, given), "name": name}
     return Suite(
         programs,
-        name=name or files[0].path.stem,
-        names=[file.path.stem for file in files],
+        name=name or _game_name(files[0].path),
+        names=[_game_name(file.path) for file in files],
         source=source if grammar is None else {**source, "grammar": str(grammar)},
         splits=splits or None,
     )
@@ -458,9 +458,27 @@ def compile_file(file: str | Path, *, cache: bool = True) -> bytes:
         return _games([file])[0].compile() if cache else _compile_pddl_now(file)
     if file.suffix == ".json":
         return disk_cache.compiled(content, file.stem, lambda: _compile_json(content, file), cache=cache)
+    if file.suffix == ".tw-pddl":
+        name = _game_name(file)
+        return disk_cache.compiled(content, name, lambda: _compile_alfworld(content, file), cache=cache)
     raise WorldError(
-        f"{file}: suffix {file.suffix!r} is not known; want .json (TextWorld), .pddl or {COMPILED_SUFFIX}"
+        f"{file}: suffix {file.suffix!r} is not known; want .json (TextWorld), .tw-pddl (ALFWorld), .pddl or "
+        f"{COMPILED_SUFFIX}"
     )
+
+
+def _game_name(file: Path) -> str:
+    """The file's name; of ALFWorld's, which are all called game.tw-pddl, that of the folders above."""
+    if file.suffix != ".tw-pddl" or file.stem != "game" or not file.absolute().parent.name:
+        return file.stem
+    folder = file.absolute().parent
+    return f"{folder.parent.name}/{folder.name}" if folder.name.startswith("trial_") else folder.name
+
+
+def _compile_alfworld(content: bytes, file: Path) -> bytes:
+    from agentenv_fast.worlds import alfworld
+
+    return alfworld.compile_game(content, file, _game_name(file))
 
 
 def _compile_json(content: bytes, file: Path) -> bytes:

@@ -179,6 +179,8 @@ class Emitter {
       row.rule = static_cast<uint16_t>(action.rule);
       if (action.place >= 0 && static_cast<size_t>(action.place) >= std::max<size_t>(1, g_.places.size()))
         fail(g_.name + ": action '" + action.command + "' at place " + std::to_string(action.place));
+      if (action.not_place >= 0 && (action.place >= 0 || static_cast<size_t>(action.not_place) >= g_.places.size()))
+        fail(g_.name + ": action '" + action.command + "' everywhere but at place " + std::to_string(action.not_place));
       row.place = action.place < 0 ? kNone16 : static_cast<uint16_t>(action.place);
       if (action.operands.size() > kMaxOperands) fail(g_.name + ": '" + action.command + "' has more than 4 operands");
       row.num_operands = static_cast<uint16_t>(action.operands.size());
@@ -272,7 +274,8 @@ class Emitter {
     for (uint32_t i = 0; i < g_.actions.size(); ++i) {
       all.push_back(candidate(i));
       if (actions_[i].place == kNone16) {
-        for (auto& list : at) list.push_back(i);
+        for (size_t p = 0; p < count; ++p)
+          if (static_cast<int64_t>(p) != g_.actions[i].not_place) at[p].push_back(i);
       } else {
         at[actions_[i].place].push_back(i);
       }

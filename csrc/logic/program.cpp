@@ -383,6 +383,15 @@ class Checker {
         index(static_cast<uint32_t>(code.value), h().objects.count, "child of a text");
         jump();
         break;
+      case Op::kItem:
+        index(code.b, 2, "kind of list entry");
+        index(static_cast<uint32_t>(code.a), code.b == 0 ? h().literals.count : h().programs.count, "list entry");
+        index(code.c, h().literals.count, "separator");
+        break;
+      case Op::kJoined:
+        index(static_cast<uint32_t>(code.a), h().literals.count, "last separator");
+        if (code.c != 0) index(code.c - 1, h().literals.count, "text of an empty list");
+        break;
       case Op::kCallPlace: index(code.b, 4, "place text"); break;
       case Op::kSection: index(static_cast<uint32_t>(code.a), 6, "section"); break;
       case Op::kCallEvent:
@@ -419,6 +428,9 @@ void callees(const Program& p, const Code& code, Sink&& sink) {
   };
   switch (static_cast<Op>(code.op)) {
     case Op::kCall: sink(static_cast<uint32_t>(code.a)); break;
+    case Op::kItem:
+      if (code.b == 1) sink(static_cast<uint32_t>(code.a));
+      break;
     case Op::kListedName:
     case Op::kList: of_objects(static_cast<uint32_t>(ObjectText::kListed)); break;
     case Op::kCallObject:
@@ -535,6 +547,14 @@ class Bounds {
       case Op::kNumber: return {c_.number, false};
       case Op::kNumberWords: return {c_.number_words, false};
       case Op::kCall: return of(static_cast<uint32_t>(code.a));
+      case Op::kItem: {
+        Bound one =
+            code.b == 1 ? of(static_cast<uint32_t>(code.a)) : Bound{c_.literal[static_cast<size_t>(code.a)], false};
+        one.fixed += c_.literal[code.c];
+        return one;
+      }
+      case Op::kJoined:
+        return {c_.literal[static_cast<size_t>(code.a)] + (code.c != 0 ? c_.literal[code.c - 1] : 0), false};
       case Op::kCallObject:
       case Op::kCallPlace:
       case Op::kCallEvent:

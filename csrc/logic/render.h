@@ -211,6 +211,11 @@ struct Renderer {
     }
   }
 
+  AE_HD void item(const Code& code, uint32_t depth) {
+    if (code.b == 0) literal(static_cast<uint32_t>(code.a));
+    else run(static_cast<uint32_t>(code.a), depth + 1);
+  }
+
   AE_HD uint32_t event_program() {
     switch (static_cast<Event>(row.event)) {
       case Event::kStart: return program.header->start;
@@ -229,6 +234,8 @@ struct Renderer {
   AE_HD void run(uint32_t text, uint32_t depth) {
     if (text == kNone32 || depth > kMaxCallDepth) return;
     const uint32_t first = program.programs[text];
+    const Code* pending = nullptr;  // the last kItem, not printed yet
+    uint32_t entries = 0;
     for (uint32_t at = first; steps < kMaxRenderSteps;) {
       const Code& code = program.code[at++];
       ++steps;
@@ -263,6 +270,23 @@ struct Renderer {
         }
         case Op::kUnlessHolds:
           if (!holds_child(code.a, static_cast<uint32_t>(code.value))) at = first + code.c;
+          break;
+        case Op::kItem:
+          if (pending != nullptr) {
+            if (entries++ > 0) literal(code.c);
+            item(*pending, depth);
+          }
+          pending = &code;
+          break;
+        case Op::kJoined:
+          if (pending != nullptr) {
+            if (entries > 0) literal(static_cast<uint32_t>(code.a));
+            item(*pending, depth);
+          } else if (code.c != 0) {
+            literal(code.c - 1);
+          }
+          pending = nullptr;
+          entries = 0;
           break;
         case Op::kCallEvent: run(event_program(), depth + 1); break;
         case Op::kSection: out.tokens_on = (table.sections >> code.a) & 1u; break;

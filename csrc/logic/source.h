@@ -46,6 +46,10 @@ enum class Op : uint8_t {
   kFacts,  // a: FactKind, b: 1 + literal before them, or 0; value: 1 + literal behind them, or 0; nothing if
            // there are none. First-order sources only: ground() turns it into the sentences of every fact of
            // that kind, each printed where it holds
+  kItem,  // an entry of a list: a: literal (b = 0) or program (b = 1); c: literal between two entries. It is printed
+          // once it is known whether it is the last
+  kJoined,  // ends the list of this program's kItems: a: literal before the last of several; c: 1 + literal printed if
+            // there was none, or 0
 };
 enum class FactKind : uint8_t { kChanging = 0, kStatic = 1 };
 
@@ -279,6 +283,7 @@ struct GroundOutcome {
 struct GroundAction {
   int32_t rule = 0;
   int32_t place = -1;  // needs the player at this place; -1: anywhere
+  int32_t not_place = -1;  // with place -1: anywhere but here
   std::string command;
   Disjunction when;
   std::vector<GroundOutcome> outcomes;

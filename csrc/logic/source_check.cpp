@@ -277,6 +277,14 @@ class SourceChecker {
       const std::string where = "programs[" + std::to_string(i) + "]";
       for (const Atom& atom : text.facts) fact(atom, where);
       for (const Instruction& code : text.code) {
+        if (code.op == Op::kItem) {
+          index(code.a, code.b == 0 ? s_.literals.size() : s_.programs.size(), where + ": list entry");
+          index(code.c, s_.literals.size(), where + ": separator");
+        }
+        if (code.op == Op::kJoined) {
+          index(code.a, s_.literals.size(), where + ": last separator");
+          index(code.c, s_.literals.size() + 1, where + ": text of an empty list");
+        }
         if (code.op == Op::kFacts && !is_first_order(s_))
           fail(where + ": a list of facts, which first-order sources have");
         if (code.op == Op::kFacts) {

@@ -107,8 +107,12 @@ class Lowering:
         depth = len(scope) if depth is None else depth
         match formula:
             case Atom(predicate, args):
+                if any(not a.startswith("?") and a not in self.objects for a in args):
+                    return ("or", [])  # said of an object that this problem does not have
                 return ("atom", self.predicate(predicate), [self.term(a, scope) for a in args])
             case Equal(left, right):
+                if any(not a.startswith("?") and a not in self.objects for a in (left, right)):
+                    return ("or", [])
                 return ("=", [self.term(left, scope), self.term(right, scope)])
             case Not(part):
                 return ("not", self.formula(part, scope, depth))

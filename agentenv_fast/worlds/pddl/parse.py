@@ -77,7 +77,8 @@ def parse_domain(text: str, source: str, *, unknown_types: Literal["refuse", "em
       text: the file's text.
       source: its name, for errors.
       unknown_types: of parameters and quantified variables. "empty": such a type has no objects, as Fast Downward
-        has it (ALFWorld's domain relies on that).
+        has it (ALFWorld's domain relies on that). A domain may then also name objects that only problems declare;
+        what is said of an object that a problem lacks is false there.
     Raises: WorldError as file:line:column: what, got, wanted.
     """
     return _DomainParser(source, unknown_types).run(read(text, source))
@@ -99,6 +100,7 @@ class _Parser:
         self.domain = domain
         self.constants: Mapping[str, Typed] = domain.constants
         self.empty_types = False
+        self.open_domain = False  # a domain may name objects that only problems declare
 
     # -- helpers
     def bad(self, at: Any, message: str) -> NoReturn:
@@ -279,7 +281,7 @@ class _Parser:
         if node.startswith("?"):
             if node not in scope:
                 self.bad(node, f"variable {node} is not declared here")
-        elif node not in self.constants:
+        elif node not in self.constants and not self.open_domain:
             self.bad(node, f"object {node} is not declared in :objects or :constants")
         return str(node)
 
@@ -299,7 +301,7 @@ class _DomainParser(_Parser):
         if unknown_types not in ("refuse", "empty"):
             raise ValueError(f"unknown_types={unknown_types!r}, want 'refuse' or 'empty'")
         super().__init__(source, Domain("", source, types={"object": ()}))
-        self.empty_types = unknown_types == "empty"
+        self.empty_types = self.open_domain = unknown_types == "empty"
 
     def run(self, tree: List) -> Domain:
         domain = self.domain
