@@ -580,9 +580,12 @@ class Env {
     Move move;
     move.value = static_cast<int32_t>(found.id);
     std::memcpy(move.operand, found.operand, sizeof move.operand);
-    move.kind = found.kind == logic::Typed::kAction
-                    ? Move::kAction
-                    : (found.kind == logic::Typed::kRefusal ? Move::kRefusal : Move::kUnknown);
+    switch (found.kind) {
+      case logic::Typed::kAction: move.kind = Move::kAction; break;
+      case logic::Typed::kRefusal: move.kind = Move::kRefusal; break;
+      case logic::Typed::kInvalid: move.kind = Move::kInvalid; break;
+      case logic::Typed::kUnknown: move.kind = Move::kUnknown; break;
+    }
     return move;
   }
 

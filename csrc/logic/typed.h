@@ -11,13 +11,14 @@
 namespace ae::logic {
 
 struct Typed {
-  enum Kind : uint8_t { kAction, kRefusal, kUnknown };
+  enum Kind : uint8_t { kAction, kRefusal, kUnknown, kInvalid };
   Kind kind = kUnknown;
   uint32_t id = 0;  // action or refusal
   uint8_t operand[kMaxOperands] = {0, 0, 0, 0};
 };
 
-// Everything admissible by its text, in any case and spacing; then the family's refusals; else unknown.
+// Everything admissible by its text, in any case and spacing; then the family's refusals; else unknown. Of ALFWorld the
+// original's way: blanks at the ends are dropped, then the text must be the command; all else is invalid, never unknown.
 // Reads the row, changes nothing; any bytes are harmless.
 Typed parse_typed(const Program& program, const RowHeader& row, const World& world, std::string_view text);
 
