@@ -1,4 +1,4 @@
-"""Synthetic ALFWorld scenes: .tw-pddl files of the size and with the oddities of the real ones, each with a walk that wins.
+"""Synthetic ALFWorld scenes: .tw-pddl files like the real ones in size and oddities, each with a walk that wins.
 
 Domain, grammar, goals and the tables of what holds what are read from the installed package `alfworld`; its data set is
 not needed. `dialect` chooses between the texts of the data's versions 2.1.1 and 2.1.3.
@@ -32,17 +32,39 @@ ROOMS = {
     "kitchen": "CounterTop Cabinet Drawer Fridge Microwave SinkBasin StoveBurner GarbageCan CoffeeMachine Toaster "
     "DiningTable Shelf SideTable",
     "bedroom": "Bed Desk Drawer Shelf SideTable Dresser GarbageCan Safe LaundryHamper ArmChair",
-    "livingroom": "Sofa ArmChair CoffeeTable SideTable Drawer Shelf TVStand Ottoman Safe Cabinet GarbageCan DiningTable",
+    "livingroom": "Sofa ArmChair CoffeeTable SideTable Drawer Shelf TVStand Ottoman Safe Cabinet GarbageCan "
+    "DiningTable",
     "bathroom": "SinkBasin CounterTop Cabinet Drawer Toilet ToiletPaperHanger TowelHolder HandTowelHolder "
     "GarbageCan BathtubBasin Shelf Cart",
 }
-ONCE = {"Fridge", "Microwave", "GarbageCan", "CoffeeMachine", "Toaster", "Bed", "Safe", "Toilet", "TVStand", "Sofa"}
-UNMOVABLE = ("Chair", "Window", "Mirror", "LightSwitch", "StoveKnob", "Curtains", "Painting", "HousePlant", "Blinds")
+ONCE = {
+    "Fridge",
+    "Microwave",
+    "GarbageCan",
+    "CoffeeMachine",
+    "Toaster",
+    "Bed",
+    "Safe",
+    "Toilet",
+    "TVStand",
+    "Sofa",
+}
+UNMOVABLE = (
+    "Chair",
+    "Window",
+    "Mirror",
+    "LightSwitch",
+    "StoveKnob",
+    "Curtains",
+    "Painting",
+    "HousePlant",
+    "Blinds",
+)
 
 
 @cache
 def package() -> Path:
-    """Where `alfworld` is installed; nothing of it is imported but plain modules, so torch and ai2thor are not needed."""
+    """Where `alfworld` is installed; only plain modules of it are loaded, so torch and ai2thor are not needed."""
     spec = importlib.util.find_spec("alfworld")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("alfworld: pip install --no-deps alfworld==0.4.2")
@@ -63,7 +85,11 @@ def module(name: str) -> Any:
 def domain(dialect: str) -> str:
     text = (package() / "data" / "alfred.pddl").read_text()
     if dialect == "2.1.1":
-        text = _swap(text, "(receptacleType ?r SinkBasinType)", "(receptacleType ?r SinkType)\n (receptacleType ?r SinkBasinType)")
+        text = _swap(
+            text,
+            "(receptacleType ?r SinkBasinType)",
+            "(receptacleType ?r SinkType)\n (receptacleType ?r SinkBasinType)",
+        )
     return text
 
 
@@ -72,7 +98,9 @@ def grammar(dialect: str) -> str:
     text = (package() / "data" / "alfred.twl2").read_text()
     if dialect == "2.1.1":
         text = _swap(text, "move {o} to {r}", "put {o} in/on {r}")
-        text = _swap(text, "You move the {o.name} to the {r.name}.", "You put the {o.name} in/on the {r.name}.")
+        text = _swap(
+            text, "You move the {o.name} to the {r.name}.", "You put the {o.name} in/on the {r.name}."
+        )
         text = _swap(text, "You arrive at {r.name}.", "You arrive at {lend.name}.")
         text = _swap(text, "move (object) to (receptacle):  place", "put (object) in/on (receptacle):  place")
     return text
@@ -132,7 +160,9 @@ class _Maker:
         self.rng = random.Random(f"{task}/{seed}/{receptacles}/{objects}/{dialect}/{odd}")
         self.task, self.seed, self.dialect, self.with_odd = task, seed, dialect, odd
         self.constants, self.goals = module("constants"), module("goal_library")
-        self.holds: dict[str, set[str]] = {r: set(v) for r, v in self.constants.VAL_RECEPTACLE_OBJECTS.items()}
+        self.holds: dict[str, set[str]] = {
+            r: set(v) for r, v in self.constants.VAL_RECEPTACLE_OBJECTS.items()
+        }
         self.num_receptacles, self.num_objects = receptacles, objects
         self.receptacles: dict[str, str] = {}  # id → class
         self.objects: dict[str, str] = {}
@@ -144,11 +174,16 @@ class _Maker:
 
     # -- ids
     def coordinates(self) -> str:
-        return "|".join(f"{self.rng.choice('+-')}{self.rng.randint(0, 3):02d}.{self.rng.randint(0, 99):02d}" for _ in range(3))
+        return "|".join(
+            f"{self.rng.choice('+-')}{self.rng.randint(0, 3):02d}.{self.rng.randint(0, 99):02d}"
+            for _ in range(3)
+        )
 
     def location(self) -> str:
         r = self.rng
-        return mangled(f"loc|{r.randint(-12, 20)}|{r.randint(-12, 20)}|{r.randint(0, 3)}|{r.choice((0, 15, 30, 45, 60))}")
+        return mangled(
+            f"loc|{r.randint(-12, 20)}|{r.randint(-12, 20)}|{r.randint(0, 3)}|{r.choice((0, 15, 30, 45, 60))}"
+        )
 
     def new_id(self, cls: str) -> str:
         base = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}.get(cls)
@@ -173,7 +208,10 @@ class _Maker:
 
     def choose_task(self) -> None:
         r, table = self.rng, self.constants.VAL_ACTION_OBJECTS
-        portable = sorted({o for v in self.holds.values() for o in v if not o.endswith("Sliced") and o != "TissueBox"} - {"Towel", "HandTowel"})
+        portable = sorted(
+            {o for v in self.holds.values() for o in v if not o.endswith("Sliced") and o != "TissueBox"}
+            - {"Towel", "HandTowel"}
+        )
         self.room = r.choice(sorted(ROOMS))
         self.tool = ""
         self.toggle = r.choice(["DeskLamp", "FloorLamp"]) if self.task == "look_at_obj_in_light" else ""
@@ -186,14 +224,21 @@ class _Maker:
         kinds = ROOMS[self.room].split()
         while True:
             self.parent = "" if self.toggle else r.choice([k for k in kinds if k != self.tool])
-            fits = [o for o in portable if (not self.parent or o in self.holds.get(self.parent, ())) and any(o in self.holds.get(k, ()) for k in kinds if k not in (self.parent, self.tool))]
+            fits = [
+                o
+                for o in portable
+                if (not self.parent or o in self.holds.get(self.parent, ()))
+                and any(o in self.holds.get(k, ()) for k in kinds if k not in (self.parent, self.tool))
+            ]
             if fits:
                 self.target = r.choice(fits)
                 return
 
     def make_receptacles(self) -> None:
         r, kinds = self.rng, ROOMS[self.room].split()
-        source = r.choice([k for k in kinds if self.target in self.holds.get(k, ()) and k not in (self.parent, self.tool)])
+        source = r.choice(
+            [k for k in kinds if self.target in self.holds.get(k, ()) and k not in (self.parent, self.tool)]
+        )
         wanted = [k for k in (self.parent, self.tool, source) if k] + (["SideTable"] if self.toggle else [])
         many = [k for k in kinds if k not in ONCE]
         for k in kinds:
@@ -206,7 +251,9 @@ class _Maker:
             id = self.new_id(cls)
             self.receptacles[id] = cls
             self.inside[id] = []
-            if cls in self.constants.OPENABLE_CLASS_SET and not self.chance(0.3, "openable class, not openable"):
+            if cls in self.constants.OPENABLE_CLASS_SET and not self.chance(
+                0.3, "openable class, not openable"
+            ):
                 self.openable.add(id)
             if self.place and self.chance(0.15, "shared place"):
                 self.place[id] = r.choice(sorted(self.place.values()))
@@ -227,7 +274,11 @@ class _Maker:
             self.place[id] = self.fresh_location()
             return id
         self.inside[receptacle].append(id)
-        self.place[id] = self.fresh_location() if self.chance(0.05, "object elsewhere than its receptacle") else self.place[receptacle]
+        self.place[id] = (
+            self.fresh_location()
+            if self.chance(0.05, "object elsewhere than its receptacle")
+            else self.place[receptacle]
+        )
         return id
 
     def of_class(self, cls: str) -> list[str]:
@@ -246,7 +297,10 @@ class _Maker:
 
     def make_objects(self) -> None:
         r = self.rng
-        homes = {o: [k for k in self.receptacles if o in self.holds.get(self.receptacles[k], ())] for o in sorted({o for v in self.holds.values() for o in v if not o.endswith("Sliced")})}
+        homes = {
+            o: [k for k in self.receptacles if o in self.holds.get(self.receptacles[k], ())]
+            for o in sorted({o for v in self.holds.values() for o in v if not o.endswith("Sliced")})
+        }
         avoid = {self.target, "Box"}  # a target elsewhere might be in the goal already
         usable = [o for o, k in homes.items() if k and o not in avoid]
         if any(c == "SinkBasin" for c in self.receptacles.values()):
@@ -258,7 +312,9 @@ class _Maker:
         while len(self.objects) < self.num_objects:
             if r.random() < 0.12:
                 cls = r.choice(UNMOVABLE)
-                self.add(cls, r.choice(sorted(self.receptacles)) if self.chance(0.4, "unmovable inside") else None)
+                self.add(
+                    cls, r.choice(sorted(self.receptacles)) if self.chance(0.4, "unmovable inside") else None
+                )
                 continue
             cls = r.choice(usable)
             if self.chance(0.06, "in no receptacle"):
@@ -268,7 +324,11 @@ class _Maker:
             id = self.add(cls, where)
             if len(homes[cls]) > 1 and self.chance(0.06, "in two receptacles"):
                 self.inside[r.choice([k for k in homes[cls] if k != where])].append(id)
-            if cls in self.constants.VAL_ACTION_OBJECTS["Coolable"] and self.receptacles[where] == "Fridge" and self.chance(0.5, "cool at the start"):
+            if (
+                cls in self.constants.VAL_ACTION_OBJECTS["Coolable"]
+                and self.receptacles[where] == "Fridge"
+                and self.chance(0.5, "cool at the start")
+            ):
                 self.cool.add(id)
 
     # -- the file
@@ -283,7 +343,13 @@ class _Maker:
             out += [f"(objectType {id} {cls}Type)", f"(objectAtLocation {id} {self.place[id]})"]
             if cls in movable:
                 out.append(f"(pickupable {id})")
-            for kind, fact in (("Cleanable", "cleanable"), ("Heatable", "heatable"), ("Coolable", "coolable"), ("Toggleable", "toggleable"), ("Sliceable", "sliceable")):
+            for kind, fact in (
+                ("Cleanable", "cleanable"),
+                ("Heatable", "heatable"),
+                ("Coolable", "coolable"),
+                ("Toggleable", "toggleable"),
+                ("Sliceable", "sliceable"),
+            ):
                 if cls in table[kind]:
                     out.append(f"({fact} {id})")
             if cls in c.MOVABLE_RECEPTACLES_SET:
@@ -291,7 +357,13 @@ class _Maker:
         for id, inside in self.inside.items():
             out += [f"(inReceptacle {o} {id})" for o in inside]
         out += [f"(isCool {id})" for id in sorted(self.cool)]
-        contain = [f"(canContain {k}Type {o}Type)" for k, v in sorted(self.holds.items()) if k not in c.MOVABLE_RECEPTACLES_SET for o in sorted(v) if o in c.OBJECTS_SET]
+        contain = [
+            f"(canContain {k}Type {o}Type)"
+            for k, v in sorted(self.holds.items())
+            if k not in c.MOVABLE_RECEPTACLES_SET
+            for o in sorted(v)
+            if o in c.OBJECTS_SET
+        ]
         out += contain
         if self.chance(0.99, "duplicate canContain"):
             out += self.rng.sample(contain, 12)
@@ -304,7 +376,11 @@ class _Maker:
         rtypes = sorted(c.RECEPTACLES - set(c.MOVABLE_RECEPTACLES))
         otypes = sorted(c.OBJECTS_SET - set(rtypes))
         dummies = sorted(otypes) if self.chance(0.99, "dummies") else []
-        goal = glib.gdict[self.task]["pddl"].format(obj=self.target, recep=self.parent, toggle=self.toggle, mrecep="").replace("#", "-")
+        goal = (
+            glib.gdict[self.task]["pddl"]
+            .format(obj=self.target, recep=self.parent, toggle=self.toggle, mrecep="")
+            .replace("#", "-")
+        )
         listed = [
             "agent1 - agent",
             *(f"{o} - object" for o in dummies),
@@ -320,17 +396,30 @@ class _Maker:
         newline = "\n        "
         problem = (
             f"(define (problem plan_{self.seed})\n    (:domain alfred)\n    (:objects\n        "
-            f"{newline.join(listed)}\n        )\n    (:init\n        (= (total-cost) 0)\n        {newline.join(facts)}\n        )\n{goal}"
+            f"{newline.join(listed)}\n        )\n    (:init\n        (= (total-cost) 0)\n        "
+            f"{newline.join(facts)}\n        )\n{goal}"
         )
         template = self.rng.choice(glib.gdict[self.task]["templates"])
-        words = template.format(obj=self.target.lower(), recep=self.parent.lower(), toggle=self.toggle.lower(), mrecep="")
+        words = template.format(
+            obj=self.target.lower(), recep=self.parent.lower(), toggle=self.toggle.lower(), mrecep=""
+        )
         walk = self.walk(facts)
-        data: dict[str, Any] = {"pddl_domain": domain(self.dialect), "grammar": grammar(self.dialect).replace("UNKNOWN GOAL", words), "pddl_problem": problem}
+        data: dict[str, Any] = {
+            "pddl_domain": domain(self.dialect),
+            "grammar": grammar(self.dialect).replace("UNKNOWN GOAL", words),
+            "pddl_problem": problem,
+        }
         if not self.chance(0.2, "no solvable key"):
             data["solvable"] = True
         if not self.chance(0.2, "no walkthrough key"):
             data["walkthrough"] = walk
-        params = {"object_target": self.target, "parent_target": self.parent, "toggle_target": self.toggle, "mrecep_target": "", "object_sliced": False}
+        params = {
+            "object_target": self.target,
+            "parent_target": self.parent,
+            "toggle_target": self.toggle,
+            "mrecep_target": "",
+            "object_sliced": False,
+        }
         name = f"{self.task}-{self.target}-None-{self.parent or self.toggle}-{self.seed}"
         traj = {"task_type": self.task, "pddl_params": params, "task_id": f"trial_{self.seed}"}
         return Scene(name, self.task, data, traj, walk, dict(self.odd))
@@ -338,7 +427,10 @@ class _Maker:
     def walk(self, facts: list[str]) -> list[str]:
         ids = {word.lower() for fact in facts for word in fact.strip("()").split()[1:]}
         name = shown_names(sorted(ids))
-        shown = lambda id: name[id.lower()]
+
+        def shown(id: str) -> str:
+            return name[id.lower()]
+
         here, opened, walk = self.start, set(), []
 
         def visit(receptacle: str, inside: bool = True) -> None:
@@ -362,13 +454,17 @@ class _Maker:
                 visit(self.lamp[1], inside=False)
                 walk.append(f"use {shown(self.lamp[0])}")
                 continue
-            parent = self.goal_parent = getattr(self, "goal_parent", None) or self.rng.choice(self.of_class(self.parent))
+            parent = self.goal_parent = getattr(self, "goal_parent", None) or self.rng.choice(
+                self.of_class(self.parent)
+            )
             visit(parent)
             walk.append(put.format(o=shown(target), r=shown(parent)))
         return walk
 
 
-def make(task: str, seed: int, receptacles: int = 12, objects: int = 20, dialect: str = "2.1.3", odd: bool = True) -> Scene:
+def make(
+    task: str, seed: int, receptacles: int = 12, objects: int = 20, dialect: str = "2.1.3", odd: bool = True
+) -> Scene:
     """One scene; the same arguments make the same scene."""
     return _Maker(task, seed, receptacles, objects, dialect, odd).run()
 
@@ -380,7 +476,15 @@ def scenes(count: int, seed: int, largest: tuple[int, int] = (40, 55)) -> list[S
     for i in range(count):
         receptacles = rng.randint(8, largest[0])
         objects = rng.randint(10, max(12, min(largest[1], receptacles * 2)))
-        out.append(make(TASK_TYPES[i % 6], rng.randrange(1 << 30), receptacles, objects, rng.choice(["2.1.1", "2.1.3"])))
+        out.append(
+            make(
+                TASK_TYPES[i % 6],
+                rng.randrange(1 << 30),
+                receptacles,
+                objects,
+                rng.choice(["2.1.1", "2.1.3"]),
+            )
+        )
     return out
 
 

@@ -14,7 +14,7 @@ from agentenv_fast.worlds.alfworld.facts import Context, Facts, Test
 from agentenv_fast.worlds.alfworld.grammar import Grammar, Symbol
 from agentenv_fast.worlds.alfworld.names import shown_names
 from agentenv_fast.worlds.alfworld.texts import Code, PerAction, Piece, Texts
-from agentenv_fast.worlds.pddl import Lowering, lower, parse_domain, parse_problem
+from agentenv_fast.worlds.pddl import Lowering, parse_domain, parse_problem
 from agentenv_fast.worlds.pddl.ast import Action, Domain, Problem
 from agentenv_fast.worlds.source import CompareOp, Op, Section, operand, outcome
 
@@ -53,13 +53,17 @@ def read(content: bytes, file: str) -> dict[str, Any]:
     try:
         data = json.loads(content)
     except json.JSONDecodeError as error:
-        raise WorldError(f"{file}:{error.lineno}:{error.colno}: not JSON: {error.msg}; is the file cut short?") from None
+        raise WorldError(
+            f"{file}:{error.lineno}:{error.colno}: not JSON: {error.msg}; is the file cut short?"
+        ) from None
     except UnicodeDecodeError as error:
         raise WorldError(f"{file}: byte {error.start} is not UTF-8") from None
     except RecursionError:
         raise WorldError(f"{file}: JSON nested too deeply") from None
     if not isinstance(data, dict):
-        raise WorldError(f"{file}: JSON {type(data).__name__}, want an object with pddl_domain, pddl_problem, grammar")
+        raise WorldError(
+            f"{file}: JSON {type(data).__name__}, want an object with pddl_domain, pddl_problem, grammar"
+        )
     for key in ("pddl_domain", "pddl_problem", "grammar"):
         if key not in data:
             raise WorldError(f"{file}: no {key!r}; a .tw-pddl file has pddl_domain, pddl_problem and grammar")
@@ -179,7 +183,9 @@ class _Scene:
     def predicates_asked(self) -> frozenset[str]:
         return self._asked
 
-    def places(self, game: Any, flags: Sequence[str], initial: Sequence[int], lowering: Lowering) -> list[Test] | None:
+    def places(
+        self, game: Any, flags: Sequence[str], initial: Sequence[int], lowering: Lowering
+    ) -> list[Test] | None:
         """Makes the agent's place a variable, if the game has such a thing: facts that agree in all arguments but the
         last, of which exactly one holds in every state."""
         groups: dict[tuple[str, ...], list[int]] = {}

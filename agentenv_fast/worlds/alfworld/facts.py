@@ -127,7 +127,9 @@ class Facts:
         for entry in entries:
             self._steps += 1
             if self._steps > MAX_STEPS:
-                raise WorldError(f"the grammar's conditions can hold in too many ways; the last is {fact.predicate}")
+                raise WorldError(
+                    f"the grammar's conditions can hold in too many ways; the last is {fact.predicate}"
+                )
             if len(entry.objects) != len(bound):
                 continue
             new: dict[Variable, str] = {}

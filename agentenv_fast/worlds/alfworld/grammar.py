@@ -163,7 +163,7 @@ class _Reader:
     def block(self, token: Any, *, comments: bool) -> None:
         text = textwrap.dedent(str(token)[3:-3])
         if comments:
-            text = "\n".join("" if l.lstrip().startswith("#") else l for l in text.split("\n"))
+            text = "\n".join("" if line.lstrip().startswith("#") else line for line in text.split("\n"))
         try:
             data = json.loads(text)
         except (json.JSONDecodeError, RecursionError) as error:
@@ -235,7 +235,9 @@ class _Reader:
         facts = []
         for node in tree.children:
             name, *variables = node.children
-            pairs = [(str(v.children[0]), str(v.children[1] or v.children[0])) for v in variables if v is not None]
+            pairs = [
+                (str(v.children[0]), str(v.children[1] or v.children[0])) for v in variables if v is not None
+            ]
             facts.append(Fact(str(name), tuple(pairs)))
         self.symbols[text] = tuple(facts)
         return tuple(facts)

@@ -32,7 +32,9 @@ class OriginalScene:
             try:
                 self._env.load(str(path))
             except (KeyError, AssertionError, SystemExit) as error:
-                raise WorldError(f"{path}: the original cannot play it: {type(error).__name__}: {error}") from None
+                raise WorldError(
+                    f"{path}: the original cannot play it: {type(error).__name__}: {error}"
+                ) from None
 
     def reset(self) -> Shown:
         with _quiet():
@@ -61,7 +63,18 @@ class OriginalScene:
 class Refused:
     """Commands that are not admissible: made from admissible ones, as language models misspell them."""
 
-    PLAIN = ("", "LOOK", "dance", "go", "take all", "wait", "go to", "open everything", "helpme", "put it in it")
+    PLAIN = (
+        "",
+        "LOOK",
+        "dance",
+        "go",
+        "take all",
+        "wait",
+        "go to",
+        "open everything",
+        "helpme",
+        "put it in it",
+    )
 
     def __call__(self, rng: random.Random, shown: Shown) -> str:
         kind = rng.random()

@@ -126,7 +126,9 @@ class Texts:
         if key not in self._same:
             self._size += len(key)
             if self._size > MAX_CODE:
-                raise WorldError(f"the grammar makes texts of more than {MAX_CODE} instructions for this scene")
+                raise WorldError(
+                    f"the grammar makes texts of more than {MAX_CODE} instructions for this scene"
+                )
             self._same[key] = len(self.programs)
             self.programs.append(code.done)
         return self._same[key]
@@ -198,7 +200,7 @@ class Texts:
     def _symbol(
         self, name: str, context: Context, code: Code, depth: int, relevant: frozenset[str] | None
     ) -> None:
-        """A symbol's text, written once for each choice of the objects that it names and called from where it is used."""
+        """A symbol's text, written once for each choice of the objects that it names, and called or copied."""
         names = self._names_in(name)
         key = (
             name,
@@ -230,7 +232,9 @@ class Texts:
         sections: bool = False,
     ) -> None:
         if depth > MAX_DEPTH:
-            raise WorldError(f"grammar: #{name}# is {depth} symbols deep in itself or in others; does it ever end?")
+            raise WorldError(
+                f"grammar: #{name}# is {depth} symbols deep in itself or in others; does it ever end?"
+            )
         rules = self.grammar.rules.get(name)
         if not rules:
             raise WorldError(f"grammar: no rule for #{name}#")
@@ -246,7 +250,9 @@ class Texts:
             if always:
                 self._parts(rule.parts, context, code, depth + 1, relevant, sections)
                 break
-            ends.append(self._alternative(list(dict.fromkeys(ways)), rule.parts, context, code, depth, relevant))
+            ends.append(
+                self._alternative(list(dict.fromkeys(ways)), rule.parts, context, code, depth, relevant)
+            )
         code.land(ends)
         if len(code.done) > MAX_CODE:
             raise WorldError(f"grammar: #{name}# makes more than {MAX_CODE} instructions")
@@ -392,9 +398,9 @@ class Texts:
         """Tokens are made per literal: a name that touches a letter must be part of the literal."""
         for before, after in zip(code.done, code.done[1:], strict=False):
             for name, other, end in ((before, after, 0), (after, before, -1)):
-                if name[0] == Op.NAME and other[0] == Op.LIT:
-                    if self.literals.texts[other[1]][end].isalnum():
-                        raise NeedsObject(self._variable(operand(0) - name[1], context))
+                touches = name[0] == Op.NAME and other[0] == Op.LIT
+                if touches and self.literals.texts[other[1]][end].isalnum():
+                    raise NeedsObject(self._variable(operand(0) - name[1], context))
         if len(used := code.operands()) > MAX_OPERANDS:
             raise NeedsObject(self._variable(used[-1], context))
 
@@ -404,7 +410,7 @@ class Texts:
 
 
 class PerAction:
-    """One text of an action (its command, its feedback), written once for all actions that agree in what it depends on."""
+    """One text of an action (command, feedback), written once for all actions that agree in what it depends on."""
 
     def __init__(self, parameters: Sequence[Variable], write: Callable[[Context], object]) -> None:
         self._parameters = parameters
