@@ -20,7 +20,7 @@ def is_path(names: str | list[str]) -> bool:
     text = names
     return (
         os.path.exists(text)
-        or text.endswith((".json", ".pddl", ".aegame"))
+        or text.endswith((".json", ".tw-pddl", ".pddl", ".aegame"))
         or glob.has_magic(text)
         or (os.sep in text and ":" not in text)
     )
@@ -35,7 +35,11 @@ def files_of(paths: list[str] | str) -> list[str]:
     for text in [paths] if isinstance(paths, str) else paths:
         if os.path.isdir(text):
             here = sorted(str(path) for path in Path(text).iterdir() if path.suffix in (".json", ".pddl"))
-            problem = f"{text}: no .json file in this folder, nor a .pddl file; tw-make writes games as .json"
+            here = here or sorted(str(path) for path in Path(text).rglob("*.tw-pddl"))  # ALFWorld nests them
+            problem = (
+                f"{text}: no .json file in this folder, nor a .pddl file, and no .tw-pddl file below it; tw-make "
+                "writes games as .json"
+            )
         elif glob.has_magic(text):
             here = sorted(glob.glob(text, recursive=True))
             problem = f"{text}: the pattern matches no file"

@@ -6,7 +6,7 @@ import collections.abc
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'normalise_texts', 'philox', 'score_texts', 'text_lengths', 'xla_api_version', 'xla_register', 'xla_targets']
+__all__: list[str] = ['Bank', 'BoundCodec', 'Env', 'FORMAT_VERSION', 'GroundGame', 'OPERAND0', 'OPS', 'PLAYER_HERE', 'PSEUDO', 'Program', 'Vocabulary', 'available_threads', 'build_info', 'compile_source', 'family_words', 'generate', 'ground_source', 'normalise_texts', 'philox', 'score_texts', 'text_lengths', 'xla_api_version', 'xla_register', 'xla_targets']
 class Program:
     """
     One compiled game, for inspection.
@@ -149,6 +149,49 @@ class Env:
     @property
     def unknown_commands(self) -> int:
         ...
+class GroundGame:
+    """
+    A ground game between a front end's Source and its compiled bytes, for front ends that write their texts once they know what can ever be true. Raises WorldError.
+    """
+    def __init__(self, source: dict) -> None:
+        ...
+    def emit(self, actions: typing.Any, objects: typing.Any, programs: typing.Any, literals: typing.Any, texts: collections.abc.Sequence, extra_json: str) -> bytes:
+        """
+        Compiled game bytes, with (command, [operands], text) for each action and the objects' names.
+        """
+    def make_places(self, flags: collections.abc.Sequence, objects: collections.abc.Sequence) -> typing.Any:
+        """
+        Turns a one-hot group of flags into the player's place; the (variable, operator, value) that stands for each old variable, or None with the game unchanged if it is not one-hot.
+        """
+    def track_deletions(self, flags: collections.abc.Sequence) -> list:
+        """
+        Flags that say 'clear because it was deleted', -1 where nothing deletes.
+        """
+    @property
+    def actions(self) -> list:
+        """
+        (rule, command) of each.
+        """
+    @property
+    def flags(self) -> list:
+        """
+        Facts that change, 'predicate(a, b)'; the index is the flag.
+        """
+    @property
+    def initial(self) -> list:
+        """
+        Values of flags and variables at the start.
+        """
+    @property
+    def num_variables(self) -> int:
+        """
+        Flags and integer variables.
+        """
+    @property
+    def statics(self) -> list:
+        """
+        Facts that always hold.
+        """
 def available_threads() -> int:
     """
     Cores that this process may use (affinity, cgroup, AE_NUM_THREADS).
@@ -203,6 +246,6 @@ def xla_targets() -> dict:
     """
 FORMAT_VERSION: int = 5
 OPERAND0: int = -1
-OPS: dict = {'LIT': 1, 'NAME': 2, 'LISTED_NAME': 3, 'LIST': 4, 'JUMP': 5, 'UNLESS': 6, 'UNLESS_ANY': 7, 'UNLESS_FACT': 8, 'NUMBER': 9, 'NUMBER_WORDS': 10, 'CALL': 11, 'CALL_OBJECT': 12, 'CALL_PLACE': 13, 'CALL_EVENT': 14, 'SECTION': 15, 'END': 16, 'UNLESS_PRINTS': 17, 'UNLESS_HOLDS': 18, 'FACTS': 19}
+OPS: dict = {'LIT': 1, 'NAME': 2, 'LISTED_NAME': 3, 'LIST': 4, 'JUMP': 5, 'UNLESS': 6, 'UNLESS_ANY': 7, 'UNLESS_FACT': 8, 'NUMBER': 9, 'NUMBER_WORDS': 10, 'CALL': 11, 'CALL_OBJECT': 12, 'CALL_PLACE': 13, 'CALL_EVENT': 14, 'SECTION': 15, 'END': 16, 'UNLESS_PRINTS': 17, 'UNLESS_HOLDS': 18, 'FACTS': 19, 'ITEM': 20, 'JOINED': 21}
 PLAYER_HERE: int = -16
 PSEUDO: dict = {'SCORE_CHANGE': 65280, 'SCORE': 65281, 'TURNS': 65282, 'MOVES': 65283, 'WON': 65284, 'LOST': 65285, 'EVENT': 65286, 'TEXT_MODE': 65287, 'OUTCOME': 65288, 'STEP': 65289, 'SCORE_CHANGE_ABS': 65290, 'SCORE_BEFORE': 65291, 'SCORE_TOLD': 65292, 'NEXT_TURN': 65293}

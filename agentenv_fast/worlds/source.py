@@ -174,7 +174,9 @@ class TextBuilder:
 
     def joined(self, last: str, empty: str = "") -> TextBuilder:
         """Ends a list: `last` stands before the last of several entries; `empty` is printed if there was none."""
-        return self._emit(Op.JOINED, self._source.literal(last), 0, 1 + self._source.literal(empty) if empty else 0)
+        return self._emit(
+            Op.JOINED, self._source.literal(last), 0, 1 + self._source.literal(empty) if empty else 0
+        )
 
     def number(self, pseudo: int) -> TextBuilder:
         return self._emit(Op.NUMBER, pseudo)

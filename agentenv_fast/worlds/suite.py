@@ -24,6 +24,7 @@ from agentenv_fast.worlds import cache as disk_cache
 MAX_FILE_BYTES = 64 << 20
 COMPILED_SUFFIX = ".aegame"
 PDDL_SUFFIX = ".pddl"
+ALFWORLD_SUFFIX = ".tw-pddl"
 
 
 @dataclass(frozen=True)
@@ -318,8 +319,9 @@ def load(
     """Games from files, order kept.
 
     Args:
-      paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game, `.tw-pddl` an ALFWorld scene, `.pddl` a
-        PDDL problem (or a domain, for the problems behind it), `.aegame` a compiled one (`agentenv-fast compile`).
+      paths: a file, a glob, a list of files and globs, or {split: any of these}. `.json` is a TextWorld game,
+        `.tw-pddl` an ALFWorld scene, `.pddl` a PDDL problem (or a domain, for the problems behind it), `.aegame` a
+        compiled one (`agentenv-fast compile`).
       problem: PDDL problems of the domain in `paths`, one game each: a file, a glob, a list, or {split: any of these}.
         A problem without its domain uses the `domain.pddl` in its own folder.
       grammar: the texts of PDDL games (docs/worlds_pddl.md), a .toml file; default: made from the names in the files.
@@ -458,7 +460,7 @@ def compile_file(file: str | Path, *, cache: bool = True) -> bytes:
         return _games([file])[0].compile() if cache else _compile_pddl_now(file)
     if file.suffix == ".json":
         return disk_cache.compiled(content, file.stem, lambda: _compile_json(content, file), cache=cache)
-    if file.suffix == ".tw-pddl":
+    if file.suffix == ALFWORLD_SUFFIX:
         name = _game_name(file)
         return disk_cache.compiled(content, name, lambda: _compile_alfworld(content, file), cache=cache)
     raise WorldError(
@@ -469,7 +471,7 @@ def compile_file(file: str | Path, *, cache: bool = True) -> bytes:
 
 def _game_name(file: Path) -> str:
     """The file's name; of ALFWorld's, which are all called game.tw-pddl, that of the folders above."""
-    if file.suffix != ".tw-pddl" or file.stem != "game" or not file.absolute().parent.name:
+    if file.suffix != ALFWORLD_SUFFIX or file.stem != "game" or not file.absolute().parent.name:
         return file.stem
     folder = file.absolute().parent
     return f"{folder.parent.name}/{folder.name}" if folder.name.startswith("trial_") else folder.name
@@ -545,7 +547,7 @@ def as_suite(suite_or_id) -> Suite:
         return load(suite_or_id)
     if not isinstance(suite_or_id, str):
         raise SuiteError(f"suite: {type(suite_or_id).__name__}, want a Suite, an id, a path or a glob")
-    looks_like_path = suite_or_id.endswith((".json", PDDL_SUFFIX, COMPILED_SUFFIX)) or any(
+    looks_like_path = suite_or_id.endswith((".json", ALFWORLD_SUFFIX, PDDL_SUFFIX, COMPILED_SUFFIX)) or any(
         c in suite_or_id for c in "*?[/"
     )
     if looks_like_path and ":" not in suite_or_id:

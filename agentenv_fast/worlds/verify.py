@@ -72,11 +72,12 @@ def verify(
     along its plan, the walks of a game as rows of one batch.
 
     Args:
-      paths: .json files with their .z8 beside them, or .pddl problems (with their domain, as in ae.load).
+      paths: .json files with their .z8 beside them, .tw-pddl scenes, or .pddl problems (with their domain, as in
+        ae.load).
       walks: random walks per game, beside its walkthrough; every second one has 20 % refused commands.
       seed: of the walks; None: a fresh one, which the report names.
       steps: at most, of one walk.
-    Raises: WorldError for a game that cannot be compiled, DependencyError without textworld (or Fast Downward).
+    Raises: WorldError for a game that cannot be compiled, DependencyError without the original's packages.
     """
     given = [paths] if isinstance(paths, (str, Path)) else list(paths)
     files = [file for file in given if Path(file).suffix != suites.PDDL_SUFFIX]
@@ -113,6 +114,11 @@ def _verify_pddl(files: Sequence[Path], walks: int, steps: int, report: Report) 
 
 def transcripts_of(file: Path, walks: int, seed: int, steps: int) -> Iterator[Transcript]:
     """The original's record of a game: its walkthrough, then random walks."""
+    if file.suffix == suites.ALFWORLD_SUFFIX:
+        from agentenv_fast.worlds.alfworld.original import transcripts_of as of_scene
+
+        yield from of_scene(file, walks, seed, steps)
+        return
     original = Original(file)
     try:
         commands = json.loads(file.read_bytes()).get("metadata", {}).get("walkthrough") or []

@@ -18,7 +18,7 @@ struct Typed {
 };
 
 // Everything admissible by its text, in any case and spacing; then the family's refusals; else unknown. Of ALFWorld the
-// original's way: blanks at the ends are dropped, then the text must be the command; all else is invalid, never unknown.
+// original's way: blanks at the ends are dropped, then the text must be the command; all else is invalid.
 // Reads the row, changes nothing; any bytes are harmless.
 Typed parse_typed(const Program& program, const RowHeader& row, const World& world, std::string_view text);
 

@@ -127,8 +127,8 @@ class _Scene:
         told = self.tell(texts, actions)
         start, objective = self.start(texts, initial)
         frame, invalid = Code(texts.literals), Code(texts.literals)
-        frame.emit(Op.SECTION, Section.BODY)
-        frame.emit(Op.CALL_EVENT)
+        frame.emit(int(Op.SECTION), int(Section.BODY))
+        frame.emit(int(Op.CALL_EVENT))
         invalid.lit(NOTHING)
         programs = [texts.program(c) for c in (frame, start, invalid)]
         return game.emit(
@@ -245,8 +245,8 @@ class _Scene:
             code = texts.write(parts, context)
             used = code.operands()
             code.done = [
-                (op, operand(used.index(operand(0) - a)), *rest) if op == Op.NAME else (op, a, *rest)
-                for op, a, *rest in code.done
+                (op, operand(used.index(operand(0) - a)) if op == Op.NAME else a, b, c, value)
+                for op, a, b, c, value in code.done
             ]
             return used, texts.program(code)
 

@@ -122,7 +122,9 @@ class Facts:
         entries = self._all.get(fact.predicate, [])
         known = [(i, o) for i, o in enumerate(bound) if o is not None]
         if known:
-            entries = min((self.entries(fact.predicate, i, o) for i, o in known), key=len)
+            entries = min([self.entries(fact.predicate, i, o) for i, o in known], key=len)
+        if not entries:
+            return
         used = set(context.objects.values())
         for entry in entries:
             self._steps += 1

@@ -201,15 +201,19 @@ class _Reader:
         if kind == "SYMBOL":
             return Symbol(token[1:-1].lstrip("\t").replace("\\n", "\n"))
         if kind == "LIST":
-            inner = self.part("CHOICE", token[1:-1].strip("\t"), where, line)
-            return Listed(inner if isinstance(inner, Choice) else Choice(inner, ()))  # type: ignore[arg-type]
+            return Listed(self.choice(token[1:-1].strip("\t"), where, line))
+        choice = self.choice(token, where, line)
+        return choice if choice.given else choice.expression
+
+    def choice(self, token: str, where: str, line: int) -> Choice:
+        """ "{expression | condition}"; the condition may be missing."""
         expression, bar, given = token[1:-1].partition("|")
         expression = expression.lstrip("\t")
         if match := re.fullmatch(r"#(\t*[\w()/!<>\-\s,.]+)#\s*", expression):
             inner: Symbol | Eval = Symbol(match[1].lstrip("\t").replace("\\n", "\n"))
         else:
             inner = Eval(self.expression(expression.strip(), where, line), expression.strip())
-        return Choice(inner, self.condition(given.strip(), where, line)) if bar else inner
+        return Choice(inner, self.condition(given.strip(), where, line) if bar else ())
 
     def expression(self, text: str, where: str, line: int) -> ast.expr:
         try:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from agentenv_fast.errors import WorldError
 from agentenv_fast.worlds.alfworld.facts import Context, Facts, NeedsObject, Test, Variable
 from agentenv_fast.worlds.alfworld.grammar import Choice, Eval, Grammar, Listed, Literal, Part, Symbol
-from agentenv_fast.worlds.source import Article, Op, Section, operand
+from agentenv_fast.worlds.source import Op, Section, operand
 
 MAX_DEPTH = 30  # of symbols within symbols
 MAX_CALLS = 6  # of programs within programs (render.h allows more, for the frame around)
@@ -18,7 +18,10 @@ MAX_OPERANDS = 4
 MAX_TEXT = 1 << 20  # characters of one text
 INLINE = 8  # a text of fewer instructions is copied to where it is used
 Instruction = tuple[int, int, int, int, int]
-JUMPS = (int(Op.JUMP), int(Op.UNLESS))
+# Plain numbers: millions of instructions are made, and members of an enum are slow to hash.
+LIT, NAME, CALL, JUMP, UNLESS = int(Op.LIT), int(Op.NAME), int(Op.CALL), int(Op.JUMP), int(Op.UNLESS)
+ITEM, JOINED, SECTION = int(Op.ITEM), int(Op.JOINED), int(Op.SECTION)
+JUMPS = (JUMP, UNLESS)
 
 Piece = str | int  # a text, or the name of operand i
 
@@ -54,7 +57,7 @@ class Code:
 
     def flush(self) -> None:
         if self._text:
-            self.done.append((int(Op.LIT), self.literal_id(self._text), 0, 0, 0))
+            self.done.append((LIT, self.literal_id(self._text), 0, 0, 0))
             self._text = ""
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
@@ -62,19 +65,20 @@ class Code:
             if isinstance(piece, str):
                 self.lit(piece)
             else:
-                self.emit(Op.NAME, operand(piece), Article.NONE)
+                self.emit(NAME, operand(piece), 0)
 
-    def emit(self, op: Op, a: int = 0, b: int = 0, c: int = 0, value: int = 0) -> int:
-        self.flush()
-        self.done.append((int(op), int(a), int(b), int(c), int(value)))
+    def emit(self, op: int, a: int = 0, b: int = 0, c: int = 0, value: int = 0) -> int:
+        if self._text:
+            self.flush()
+        self.done.append((op, a, b, c, value))
         return len(self.done) - 1
 
     def unless(self, tests: Sequence[Test]) -> list[int]:
         """Goes on if all hold; → the jumps to be aimed at where to go else."""
-        return [self.emit(Op.UNLESS, var, op, 0, value) for var, op, value in tests]
+        return [self.emit(UNLESS, var, op, 0, value) for var, op, value in tests]
 
     def jump(self) -> int:
-        return self.emit(Op.JUMP)
+        return self.emit(JUMP)
 
     def land(self, jumps: Sequence[int]) -> None:
         """The jumps end here."""
@@ -85,12 +89,12 @@ class Code:
 
     def operands(self) -> list[int]:
         """The operands whose names it prints."""
-        return sorted({operand(0) - a for op, a, *_ in self.done if op == Op.NAME})
+        return sorted({operand(0) - a for op, a, *_ in self.done if op == NAME})
 
     def copy(self, other: Code) -> None:
         """Appends a program's instructions."""
         self.calls = max(self.calls, other.calls)
-        if len(other.done) == 1 and other.done[0][0] == Op.LIT:
+        if len(other.done) == 1 and other.done[0][0] == LIT:
             self.lit(self._literals.texts[other.done[0][1]])
             return
         self.flush()
@@ -116,6 +120,7 @@ class Texts:
         self._codes: dict[object, Code] = {}
         self._calls: dict[int, int] = {}  # id of a Code → its program
         self._names: dict[str, frozenset[str]] = {}
+        self._constants: dict[str, str] = {}  # texts of symbols that name nothing
         self._size = 0
 
     # -- programs
@@ -153,11 +158,11 @@ class Texts:
         texts = self.literals.texts
         out: list[Piece] = []
         for op, a, *_ in code.done:
-            if op == Op.LIT:
+            if op == LIT:
                 out.append(texts[a])
-            elif op == Op.NAME:
+            elif op == NAME:
                 out.append(operand(0) - a)
-            elif op == Op.CALL:
+            elif op == CALL:
                 raise WorldError(f"{what}: too long")
             else:
                 raise WorldError(f"{what} changes with the state of the game, which is not supported")
@@ -181,9 +186,9 @@ class Texts:
                     code.pieces(self._value(part, context))
                 case Symbol(name):
                     if sections and name == "task":
-                        code.emit(Op.SECTION, Section.OBJECTIVE)
+                        code.emit(SECTION, int(Section.OBJECTIVE))
                         self._symbol(name, context, code, depth, relevant)
-                        code.emit(Op.SECTION, Section.BODY)
+                        code.emit(SECTION, int(Section.BODY))
                     elif sections:
                         self._rules(name, context, code, depth, relevant, sections)
                     else:
@@ -220,7 +225,7 @@ class Texts:
             code.copy(made)
         else:
             code.calls = max(code.calls, made.calls + 1)
-            code.emit(Op.CALL, self.program(made))
+            code.emit(CALL, self.program(made))
 
     def _rules(
         self,
@@ -299,20 +304,25 @@ class Texts:
             entry.flush()
             if named := entry.operands():
                 raise NeedsObject(self._variable(named[0], inner))
-            if len(entry.done) == 1 and entry.done[0][0] == Op.LIT:
-                code.emit(Op.ITEM, entry.done[0][1], 0, comma)
+            if len(entry.done) == 1 and entry.done[0][0] == LIT:
+                code.emit(ITEM, entry.done[0][1], 0, comma)
             else:
                 code.calls = max(code.calls, entry.calls + 1)
-                code.emit(Op.ITEM, self.program(entry), 1, comma)
+                code.emit(ITEM, self.program(entry), 1, comma)
             code.land(jumps)
-        code.emit(Op.JOINED, last, 0, empty)
+        code.emit(JOINED, last, 0, empty)
 
     def _plain(self, name: str, context: Context) -> str:
         """The text of a symbol that does not depend on the state."""
+        if name in self._constants:
+            return self._constants[name]
         pieces = self.constant((Symbol(name),), context, f"grammar: #{name}#")
         if not all(isinstance(p, str) for p in pieces):
             raise WorldError(f"grammar: #{name}# names parameters, which is not supported")
-        return "".join(str(p) for p in pieces)
+        text = "".join(str(p) for p in pieces)
+        if not self._names_in(name):
+            self._constants[name] = text
+        return text
 
     # -- expressions
     def _value(self, part: Eval, context: Context) -> list[Piece]:
@@ -398,7 +408,7 @@ class Texts:
         """Tokens are made per literal: a name that touches a letter must be part of the literal."""
         for before, after in zip(code.done, code.done[1:], strict=False):
             for name, other, end in ((before, after, 0), (after, before, -1)):
-                touches = name[0] == Op.NAME and other[0] == Op.LIT
+                touches = name[0] == NAME and other[0] == LIT
                 if touches and self.literals.texts[other[1]][end].isalnum():
                     raise NeedsObject(self._variable(operand(0) - name[1], context))
         if len(used := code.operands()) > MAX_OPERANDS:
