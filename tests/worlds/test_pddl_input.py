@@ -1,6 +1,5 @@
 """Bad PDDL is refused with file, line and column, in bounded time and memory; good odd PDDL is read."""
 
-import os
 import random
 import re
 import resource
@@ -16,9 +15,6 @@ import agentenv_fast as ae
 from agentenv_fast.errors import WorldError
 from agentenv_fast.native import _core
 from agentenv_fast.worlds.pddl import PlainTexts, lower, parse_domain, parse_grammar, parse_problem
-
-CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "pddl").glob("*/*.pddl"))
-SECONDS = float(os.environ.get("AE_FUZZ_SECONDS", "6"))
 
 DOMAIN = """(define (domain d)
   (:requirements :adl :action-costs)
@@ -273,53 +269,7 @@ def test_a_condition_that_multiplies_out_gets_flags_of_its_own():
     assert env.step(["finish"])[4]["won"][0]
 
 
-# -- fuzzing ----------------------------------------------------------------------------------------------------------
-WORDS = [
-    "(", ")", "((", "))", " - ", "?x", ",", ";", "and", "or", "not", "imply", "exists", "forall", "when", "=",
-    "increase", "either", "object", ":derived", ":action", ":init", ":goal", ":types", "(define", "define", "1e400",
-    "total-cost", "-1", "?", "\x00", "é", "\ud800", "()", "(and)", "(or)", "(not", "(forall (?x) ", "(either object)",
-]  # fmt: skip
-
-
-def damaged(text, rng):
-    for _ in range(rng.randint(1, 4)):
-        at = rng.randrange(len(text) + 1)
-        end = min(len(text), at + rng.choice([0, 1, 5, 40]))
-        other = rng.randrange(len(text) + 1)
-        piece = rng.choice(
-            [rng.choice(WORDS), text[other : other + rng.choice([3, 20, 200])], "", rng.choice(WORDS) * 50]
-        )
-        text = text[:at] + piece + text[end:] if rng.random() < 0.9 else text[:at]
-    return text
-
-
-def test_damaged_files_compile_or_are_refused_in_bounded_time():
-    seed = random.SystemRandom().getrandbits(40)
-    rng = random.Random(seed)
-    end, tried, accepted = time.monotonic() + SECONDS, 0, 0
-    domains = [path for path in CORPUS if path.stem == "domain"]
-    while time.monotonic() < end:
-        path = rng.choice(domains)
-        texts = [path.read_text(), rng.choice(sorted(path.parent.glob("p*.pddl"))).read_text()]
-        which = rng.randrange(2)
-        texts[which] = damaged(texts[which], rng)
-        began = time.process_time()
-        tried += 1
-        try:
-            game = compiled(*texts)
-        except WorldError as error:
-            assert str(error), f"seed {seed}"
-        else:
-            accepted += 1
-            env = ae.make(ae.Suite([game], name="x"), tokens=None)
-            env.reset(seed=0)
-            for _ in range(3):
-                if env.get_available_actions()[0]:
-                    env.step([env.get_available_actions()[0][-1]])
-        assert time.process_time() - began < 20, f"seed {seed}, try {tried}"
-    assert tried > 20 and 0 < accepted < tried
-
-
+# -- any text ----------------------------------------------------------------------------------------------------------
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet=string.ascii_lowercase + "()?-:;= \n", max_size=300), st.integers(0, len(DOMAIN)))
 def test_any_text_is_a_domain_or_refused(text, at):
@@ -328,3 +278,17 @@ def test_any_text_is_a_domain_or_refused(text, at):
             parse_domain(candidate, "any.pddl")
         except WorldError as error:
             assert str(error).startswith("any.pddl:")
+
+
+def test_the_command_line_takes_folders_lists_and_globs(tmp_path):
+    from agentenv_fast.cli.suites import games_of, open_suite
+
+    (tmp_path / "domain.pddl").write_text(DOMAIN)
+    for name, objects in (("p1", "o - t"), ("p2", "o m - t")):
+        (tmp_path / f"{name}.pddl").write_text(PROBLEM.replace("o - t", objects))
+    one, two, domain = (str(tmp_path / f"{name}.pddl") for name in ("p1", "p2", "domain"))
+    assert games_of([str(tmp_path)]) == games_of([str(tmp_path / "*.pddl")]) == [[domain, one], [domain, two]]
+    assert games_of([two]) == [[domain, two]]
+    assert open_suite([one]).names == ["p1"] and open_suite([str(tmp_path)]).names == ["p1", "p2"]
+    with pytest.raises(WorldError, match="a domain alone is no game"):
+        games_of([domain])
