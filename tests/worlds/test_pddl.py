@@ -162,7 +162,7 @@ def test_a_suite_of_pddl_games_keeps_the_contract():
     suite = ae.load([str(path) for path in sorted(CORPUS.glob("*/*.pddl"))], name="corpus")
     assert len(suite) == len(PROBLEMS)
     report = ae.check_env(lambda **keywords: ae.make(suite, **keywords), wide=64)
-    assert not report.of("skipped")
+    assert {check.name for check in report.of("skipped")} <= {"fork_of_the_process"}  # where JAX has threads
 
 
 def test_verify_compares_with_fast_downward_and_says_what_differs(monkeypatch):
